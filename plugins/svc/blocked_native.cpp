@@ -156,13 +156,14 @@ void choose(const BlockArrays& arrays, int32_t place, int32_t want) noexcept {
   if (si.status != kRunning) write_model(p, si, sf);
 }
 
+template <class Value>
 void gather(const BlockArrays& arrays, int32_t place, int32_t from, int32_t to) noexcept {
   const Problem p(arrays.places, place);
   const int32_t m = arrays.counts[int64_t{place} * 4 + kMembers];
   const int32_t* const members = arrays.members + place * arrays.set;
   const auto first = std::lower_bound(members, members + m, from) - members;
   for (int64_t x = first; x < m && members[x] < to; ++x) {
-    const float* const row = p.row(arrays.places.slot[members[x]]);
+    const auto* const row = p.row<Value>(arrays.places.slot[members[x]]);
     float* const out = arrays.tile + (place * arrays.set + x) * arrays.set;
     int64_t z = 0;
     for (; z < m; ++z) out[z] = row[members[z]];
@@ -343,14 +344,14 @@ void solve(const BlockArrays& arrays, int32_t place, float largest) noexcept {
 }
 
 // Adds the changes to kCount vectors of F, whose sums stay in registers.
-template <int kCount>
+template <int kCount, class Value>
 void update_vectors(const BlockArrays& arrays, const Problem& p, int32_t place, int64_t v) {
   const int32_t moved_rows = arrays.counts[int64_t{place} * 4 + kMoved];
   const int32_t* const moved = arrays.moved + place * arrays.set;
   const float* const delta = arrays.delta + place * 2 * arrays.set;
   Floats sum[kCount] = {};
   for (int32_t t = 0; t < moved_rows; ++t) {
-    const float* const row = p.row(arrays.places.slot[moved[t]]) + v * kLanes;
+    const auto* const row = p.row<Value>(arrays.places.slot[moved[t]]) + v * kLanes;
     const Floats d = spread(delta[t]);
 #pragma GCC unroll 8
     for (int u = 0; u < kCount; ++u) sum[u] = fused(d, at(row, u), sum[u]);
@@ -368,7 +369,7 @@ void update_vectors(const BlockArrays& arrays, const Problem& p, int32_t place, 
 }
 
 // Does the same with changes and sums that are pairs.
-template <int kCount>
+template <int kCount, class Value>
 void update_in_pairs(const BlockArrays& arrays, const Problem& p, int32_t place, int64_t v) {
   const int32_t moved_rows = arrays.counts[int64_t{place} * 4 + kMoved];
   const int32_t* const moved = arrays.moved + place * arrays.set;
@@ -380,7 +381,7 @@ void update_in_pairs(const BlockArrays& arrays, const Problem& p, int32_t place,
     l[u] = at(p.f + p.ld, v + u);
   }
   for (int32_t t = 0; t < moved_rows; ++t) {
-    const float* const row = p.row(arrays.places.slot[moved[t]]) + v * kLanes;
+    const auto* const row = p.row<Value>(arrays.places.slot[moved[t]]) + v * kLanes;
     const Floats d = spread(delta[t]), d_rest = spread(delta[arrays.set + t]);
 #pragma GCC unroll 8
     for (int u = 0; u < kCount; ++u) {
@@ -402,6 +403,7 @@ void update_in_pairs(const BlockArrays& arrays, const Problem& p, int32_t place,
   }
 }
 
+template <class Value>
 void update(const BlockArrays& arrays, int32_t place, int64_t from, int64_t to) noexcept {
   const int32_t* const count = arrays.counts + int64_t{place} * 4;
   if (count[kMoved] == 0) return;
@@ -413,25 +415,28 @@ void update(const BlockArrays& arrays, int32_t place, int64_t from, int64_t to) 
     int64_t v = std::max<int64_t>(from, s[0]) * kVectors;
     const int64_t end = std::min<int64_t>(to, s[1]) * kVectors;
     if (pairs) {
-      for (; v + kPairs <= end; v += kPairs) update_in_pairs<kPairs>(arrays, p, place, v);
-      for (; v < end; ++v) update_in_pairs<1>(arrays, p, place, v);
+      for (; v + kPairs <= end; v += kPairs) update_in_pairs<kPairs, Value>(arrays, p, place, v);
+      for (; v < end; ++v) update_in_pairs<1, Value>(arrays, p, place, v);
     } else {
-      for (; v + kWide <= end; v += kWide) update_vectors<kWide>(arrays, p, place, v);
-      for (; v < end; ++v) update_vectors<1>(arrays, p, place, v);
+      for (; v + kWide <= end; v += kWide) update_vectors<kWide, Value>(arrays, p, place, v);
+      for (; v < end; ++v) update_vectors<1, Value>(arrays, p, place, v);
     }
   }
 }
 
 }  // namespace
 
-BlockedFunctions blocked() noexcept { return {choose, gather, solve, update}; }
+BlockedFunctions blocked(Storage storage) noexcept {
+  if (storage == Storage::fp16) return {choose, gather<Half>, solve, update<Half>};
+  return {choose, gather<float>, solve, update<float>};
+}
 
 }  // namespace mokume::svc::SOLVER_ISA
 
 #if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
-BlockedFunctions blocked_native() { return SOLVER_BEST(blocked)(); }
+BlockedFunctions blocked_native(Storage storage) { return SOLVER_BEST(blocked)(storage); }
 
 }  // namespace mokume::svc
 #endif

@@ -30,8 +30,8 @@ struct BlockedFunctions {
 };
 
 // Returns the functions for the best instruction set of this CPU. All instruction sets give the same bits.
-BlockedFunctions blocked_native();
+BlockedFunctions blocked_native(Storage storage);
 
-SVC_PER_ISA(BlockedFunctions blocked() noexcept)
+SVC_PER_ISA(BlockedFunctions blocked(Storage storage) noexcept)
 
 }  // namespace mokume::svc

@@ -26,14 +26,16 @@ uint64_t BlockedSolver::bytes(const RowOrder& order, int64_t count) {
   return static_cast<uint64_t>(count) * sizeof(float) * (kCounts + 9 * set + set * set);
 }
 
-BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t count)
+BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t count,
+                             Storage storage)
     : host_(host),
       device_(device),
       set_(working_set(order.rows())),
       groups_(solves_in_groups(device, "svc.blocked")),
       program_(sdk::Program::build(
           device, "blocked", (std::string(kPlaces) + kBlocked + (groups_ ? kBlocked_group : kBlocked_vector)).c_str(),
-          "-DGROUP=" + std::to_string(kItems) + " -DSET=" + std::to_string(set_))) {
+          "-DGROUP=" + std::to_string(kItems) + " -DSET=" + std::to_string(set_) + options_of(storage))),
+      native_(blocked_native(storage)) {
   const auto n = static_cast<uint64_t>(count), set = static_cast<uint64_t>(set_);
   counts_ = device.buffer<int32_t>(n * kCounts);
   members_ = device.buffer<int32_t>(n * set);
@@ -101,7 +103,7 @@ void BlockedSolver::choose(Places& places, const Order& order) {
   }
   const BlockArrays arrays = arrays_of_blocks(places, nullptr);
   const auto kernel = device_.kernel("choose_native");
-  host_.parallel_for(order.size(), [&](uint64_t k) { blocked_native().choose(arrays, order[k], want); });
+  host_.parallel_for(order.size(), [&](uint64_t k) { native_.choose(arrays, order[k], want); });
 }
 
 void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, const Order& order) {
@@ -132,19 +134,19 @@ void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, c
     const auto strips = static_cast<uint64_t>((places.stride() + kRowsPerItem - 1) / kRowsPerItem);
     host_.parallel_for(strips * order.size(), [&](uint64_t k) {
       const auto from = static_cast<int32_t>(static_cast<int64_t>(k / order.size()) * kRowsPerItem);
-      blocked_native().gather(arrays, order[k % order.size()], from, from + static_cast<int32_t>(kRowsPerItem));
+      native_.gather(arrays, order[k % order.size()], from, from + static_cast<int32_t>(kRowsPerItem));
     });
   }
   {
     const auto kernel = device_.kernel("solve_native");
-    host_.parallel_for(order.size(), [&](uint64_t k) { blocked_native().solve(arrays, order[k], store.largest()); });
+    host_.parallel_for(order.size(), [&](uint64_t k) { native_.solve(arrays, order[k], store.largest()); });
   }
   // Iterates over columns first, so that problems share the cached part of the kernel matrix.
   const auto kernel = device_.kernel("update_native");
   const auto chunks = static_cast<uint64_t>((blocks + kBlocksPerItem - 1) / kBlocksPerItem);
   host_.parallel_for(chunks * order.size(), [&](uint64_t k) {
     const auto from = static_cast<int64_t>(k / order.size()) * kBlocksPerItem;
-    blocked_native().update(arrays, order[k % order.size()], from, std::min(from + kBlocksPerItem, blocks));
+    native_.update(arrays, order[k % order.size()], from, std::min(from + kBlocksPerItem, blocks));
   });
 }
 

@@ -23,7 +23,8 @@ constexpr int64_t working_set(int64_t rows) {
 class BlockedSolver final : public Solver {
  public:
   // Builds the kernels and allocates memory for `count` places.
-  BlockedSolver(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t count);
+  BlockedSolver(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t count,
+                Storage storage);
 
   // Returns the bytes of device memory that the solver takes for `count` places.
   static uint64_t bytes(const RowOrder& order, int64_t count);
@@ -46,6 +47,7 @@ class BlockedSolver final : public Solver {
   int64_t set_;
   bool groups_;  // whether a work-group, not a work-item, solves each problem
   std::optional<sdk::Program> program_;
+  BlockedFunctions native_;
   sdk::Buffer counts_, members_, moved_, delta_, inner_, tile_;
 };
 

@@ -1,11 +1,15 @@
 #include "checks.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "fitted.hpp"
+#include "kernel_store.hpp"
 #include "nu_start.hpp"
 #include "nystrom/check.hpp"
 #include "rows.hpp"
@@ -63,6 +67,49 @@ void check_kinds(const mk_experiment& experiment) {
     throw Error(MK_BAD_DATA,
                 "kind is one_class, which accepts rows of the class 1 and rejects those of the class -1, but these are "
                 "not the classes of the data: number them so, and set data.task to \"one_class\"");
+}
+
+double largest_square(const mk_data& train) {
+  double most = 0;
+  for (int64_t r = 0; r < train.rows; ++r) {
+    const int64_t first = train.starts != nullptr ? train.starts[r] : r * train.features;
+    const int64_t end = train.starts != nullptr ? train.starts[r + 1] : first + train.features;
+    double sum = 0;
+    for (int64_t k = first; k < end; ++k) sum += double{train.x[k]} * double{train.x[k]};
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+double largest_size(const mk_data& train) {
+  const float* const end = train.x + train.rows * train.features;
+  return std::accumulate(train.x, end, 0.0, [](double most, float x) { return std::max(most, std::fabs(double{x})); });
+}
+
+// Refuses kernel values that halves cannot store. The fits look again, because each may have a gamma of its own.
+void check_storage(const mk_experiment& experiment) {
+  const mk_data& train = *experiment.train;
+  uint32_t halves = 0;
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c)
+    halves += candidate_settings(experiment, c).storage == Storage::fp16 ? 1 : 0;
+  if (halves == 0) return;
+  if (halves < experiment.n_candidates)
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        "the kernel_storage of some candidates is fp16: then it must be that of all, since they share the memory");
+  const double most = largest_square(train);
+  std::map<GammaUnit, double> units;
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    Settings settings = candidate_settings(experiment, c);
+    if (settings.approximates)
+      throw Error(MK_INVALID_ARGUMENT,
+                  "kernel_storage is fp16, but approximation \"nystrom\" stores features in place of kernel values: "
+                  "remove one of the two");
+    const auto [unit, fresh] = units.try_emplace(settings.gamma_unit, 1.0);
+    if (fresh) unit->second = size_of(settings.gamma_unit, experiment, 0, MK_ALL_ROWS);
+    settings.kernel.gamma *= unit->second;
+    check_range_of_halves(settings.precomputed ? largest_size(train) : largest_value(settings.kernel, most));
+  }
 }
 
 // Returns why the fits of some fold with this nu have no solution, or "".
@@ -133,6 +180,7 @@ void check(const sdk::Host& host, const mk_experiment& experiment) {
     throw Error(MK_BAD_DATA, "svc supports at most 2^31 rows: set data.limit");
   check_precomputed(experiment);
   check_approximations(experiment);
+  check_storage(experiment);
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
     if (!regression && (settings.epsilon != kDefaultEpsilon || settings.standardise_target))

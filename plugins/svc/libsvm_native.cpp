@@ -80,8 +80,8 @@ struct Extremes {
 };
 
 // Returns the second-order gain of the row with the largest F against row i, or -1 if there is none.
-template <bool kRegression>
-float gain_of_farthest(const Problem& p, float epsilon, const Extremes& ends, const float* ki, float kii) {
+template <bool kRegression, class Value>
+float gain_of_farthest(const Problem& p, float epsilon, const Extremes& ends, const Value* ki, float kii) {
   if (ends.j == kNone) return -1;
   float shifted = 0;
   const float h = two_sum(p.f[ends.j], kRegression ? low_offset(p.flags[ends.j], epsilon) : 0.0F, shifted);
@@ -91,8 +91,8 @@ float gain_of_farthest(const Problem& p, float epsilon, const Extremes& ends, co
 }
 
 // Returns the row of I_low with the largest second-order gain against row i.
-template <bool kRegression>
-int32_t choose_second(const Problem& p, float epsilon, const Extremes& ends, const float* ki, float kii) {
+template <bool kRegression, class Value>
+int32_t choose_second(const Problem& p, float epsilon, const Extremes& ends, const Value* ki, float kii) {
   Partner partner(gain_of_farthest<kRegression>(p, epsilon, ends, ki, kii));
   prefetch_start(p, ki);
   const Floats up16 = spread(ends.up), up_rest16 = spread(ends.up_rest);
@@ -107,8 +107,8 @@ int32_t choose_second(const Problem& p, float epsilon, const Extremes& ends, con
 }
 
 // Adds step * (K_i - K_j) to F if there is a step, and returns the new extremes.
-template <bool kRegression, bool kUpdate>
-Extremes sweep(const Problem& p, float epsilon, float step, const float* ki, const float* kj) {
+template <bool kRegression, bool kUpdate, class Value>
+Extremes sweep(const Problem& p, float epsilon, float step, const Value* ki, const Value* kj) {
   Floats up16 = spread(kInfinity), up_rest16 = spread(0), low16 = spread(-kInfinity);
   Ints up_at = Ints{} + kNone, low_at = up_at;
   for_vectors(p, [&](int64_t v) {
@@ -163,7 +163,7 @@ void begin(const Problem& p) {
   }
 }
 
-template <bool kRegression>
+template <bool kRegression, class Value>
 void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
   const Problem p(arrays, place);
   PlaceInts& si = arrays.ints[place];
@@ -171,7 +171,7 @@ void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexce
   Extremes ends{sf.up, sf.up_rest, sf.low, si.best};
   if (si.status == kStart) {
     begin<kRegression>(p);
-    ends = sweep<kRegression, false>(p, sf.epsilon, 0, nullptr, nullptr);
+    ends = sweep<kRegression, false, Value>(p, sf.epsilon, 0, nullptr, nullptr);
     if (si.best != kNone) ends.i = si.best;
   }
   int32_t status = kRunning;
@@ -188,7 +188,7 @@ void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexce
       status = kNeed;
       break;
     }
-    const float* ki = p.row(arrays.slot[i]);
+    const auto* ki = p.row<Value>(arrays.slot[i]);
     const int32_t j = choose_second<kRegression>(p, sf.epsilon, ends, ki, arrays.diagonal[i]);
     if (j == kNone) {
       ends.up = std::numeric_limits<float>::quiet_NaN();
@@ -200,14 +200,14 @@ void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexce
       status = kNeed;
       break;
     }
-    const float* kj = p.row(arrays.slot[j]);
+    const auto* kj = p.row<Value>(arrays.slot[j]);
     prefetch_start(p, kj);
     float step = 0;
     if constexpr (kRegression)
       step = regression_step(p, i, j, ki[j], arrays.diagonal[i], arrays.diagonal[j], sf);
     else
       step = take_step(p, i, j, ki[j], arrays.diagonal[i], arrays.diagonal[j], sf.c, sf.c_minus);
-    ends = sweep<kRegression, true>(p, sf.epsilon, step, ki, kj);
+    ends = sweep<kRegression, true, Value>(p, sf.epsilon, step, ki, kj);
     ++steps;
   }
   si.status = status;
@@ -221,14 +221,17 @@ void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexce
 
 }  // namespace
 
-SmoFunction smo(bool regression) noexcept { return regression ? advance<true> : advance<false>; }
+SmoFunction smo(bool regression, Storage storage) noexcept {
+  if (storage == Storage::fp16) return regression ? advance<true, Half> : advance<false, Half>;
+  return regression ? advance<true, float> : advance<false, float>;
+}
 
 }  // namespace mokume::svc::SOLVER_ISA
 
 #if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
-SmoFunction smo_native(bool regression) { return SOLVER_BEST(smo)(regression); }
+SmoFunction smo_native(bool regression, Storage storage) { return SOLVER_BEST(smo)(regression, storage); }
 
 }  // namespace mokume::svc
 #endif

@@ -12,8 +12,8 @@ namespace mokume::svc {
 using SmoFunction = void (*)(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
 
 // Returns the function for the best instruction set of this CPU. All instruction sets give the same bits.
-SmoFunction smo_native(bool regression);
+SmoFunction smo_native(bool regression, Storage storage);
 
-SVC_PER_ISA(SmoFunction smo(bool regression) noexcept)
+SVC_PER_ISA(SmoFunction smo(bool regression, Storage storage) noexcept)
 
 }  // namespace mokume::svc

@@ -8,14 +8,14 @@
 
 namespace mokume::svc {
 
-LibsvmSolver::LibsvmSolver(const sdk::Host& host, const sdk::Device& device, bool regression)
+LibsvmSolver::LibsvmSolver(const sdk::Host& host, const sdk::Device& device, bool regression, Storage storage)
     : host_(host),
       device_(device),
       regression_(regression),
       groups_(solves_in_groups(device, "svc.smo")),
       program_(sdk::Program::build(
           device, "smo", (std::string(kPlaces) + kLibsvm + (groups_ ? kLibsvm_group : kLibsvm_vector)).c_str(),
-          "-DPAIRS -DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : ""))) {}
+          "-DPAIRS -DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : "") + options_of(storage))) {}
 
 void LibsvmSolver::advance(Places& places, KernelStore& store, int64_t max_iterations) {
   const std::vector<int32_t> order = places.running();
@@ -36,7 +36,7 @@ void LibsvmSolver::advance(Places& places, KernelStore& store, int64_t max_itera
                           groups_ ? "smo_group" : "smo_vector",
                           groups_ ? uint64_t{kGroup} : 1,
                           places.stride(),
-                          smo_native(regression_),
+                          smo_native(regression_, store.storage()),
                           "smo_native"};
   runner.run(places, store, order, max_iterations);
   places.count_steps(order, max_iterations);

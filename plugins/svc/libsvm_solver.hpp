@@ -43,7 +43,7 @@ struct StepRunner {
 
 class LibsvmSolver final : public Solver {
  public:
-  LibsvmSolver(const sdk::Host& host, const sdk::Device& device, bool regression);
+  LibsvmSolver(const sdk::Host& host, const sdk::Device& device, bool regression, Storage storage);
 
   // Fetches the kernel rows that places requested, and advances every running place by up to kStepsPerLaunch steps.
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;

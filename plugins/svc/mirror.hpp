@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "kernel_plan.hpp"
 #include "sdk/device.hpp"
+#include "sdk/error.hpp"
 #include "sdk/plugin.hpp"
 
 namespace mokume::svc {
@@ -15,12 +18,26 @@ struct MatrixPart {
   int64_t at;
 };
 
+// Waits for the device, and returns the address of a part. Throws Error(MK_UNSUPPORTED) if the device does not share
+// its memory with the host.
+template <class T>
+T* shared_memory(const sdk::Device& device, const MatrixPart& part) {
+  device.finish();
+  T* const memory = device.host_pointer<T>(part.buffer);
+  if (memory == nullptr)
+    throw Error(MK_UNSUPPORTED,
+                std::string(device.info().name) +
+                    " neither compiles kernels nor shares its memory with the host, but svc needs one of the two");
+  return memory + part.at;
+}
+
 class Mirror {
  public:
-  Mirror(const sdk::Host& host, const sdk::Device& device);
+  Mirror(const sdk::Host& host, const sdk::Device& device, Storage storage);
 
-  // Sets to[c][r] = from[r][c] for `rows` rows and `columns` columns of `from`. Both parts have rows of stride `ld` and
-  // do not overlap. Throws Error(MK_UNSUPPORTED) if the device neither compiles kernels nor shares its memory.
+  // Sets to[c][r] = from[r][c] for `rows` rows and `columns` columns of `from`, which has floats; `to` has values of
+  // the storage. Both parts have rows of stride `ld` and do not overlap. Throws Error(MK_UNSUPPORTED) if the device
+  // neither compiles kernels nor shares its memory.
   void copy(const MatrixPart& from, const MatrixPart& to, int64_t rows, int64_t columns, int64_t ld) const;
 
  private:
@@ -28,6 +45,7 @@ class Mirror {
 
   sdk::Host host_;
   const sdk::Device& device_;
+  Storage storage_;
   std::optional<sdk::Program> program_;
 };
 

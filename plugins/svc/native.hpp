@@ -8,6 +8,7 @@
 #include <immintrin.h>
 #endif
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -38,6 +39,18 @@ constexpr float kTau = 1e-12F;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr int32_t kNone = -1;
 
+// Holds a stored kernel value as an IEEE half (ADR 63). Solvers read rows of floats or of halves.
+struct Half {
+  uint16_t bits;
+
+  operator float() const {
+    const uint32_t sign = (bits & 0x8000U) << 16, size = bits & 0x7fffU;
+    // The smallest halves are multiples of 2^-24. The float of the same bits would be subnormal, which counts as 0.
+    if (size < 0x400U) return std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(size) * 0x1p-24F) | sign);
+    return std::bit_cast<float>(((size << 13) + (size < 0x7c00U ? 112U << 23 : 224U << 23)) | sign);
+  }
+};
+
 struct Problem {
   const PlaceArrays& arrays;
   const int32_t* span;
@@ -56,8 +69,9 @@ struct Problem {
         a(all.a + place * 2 * all.ld),
         ld(all.ld) {}
 
-  const float* row(int32_t slot) const {
-    return arrays.panels[slot / arrays.panel_rows] + slot % arrays.panel_rows * ld;
+  template <class Value>
+  const Value* row(int32_t slot) const {
+    return static_cast<const Value*>(arrays.panels[slot / arrays.panel_rows]) + slot % arrays.panel_rows * ld;
   }
 };
 
@@ -65,6 +79,20 @@ struct Problem {
 inline const Floats& at(const float* p, int64_t v) { return *reinterpret_cast<const Floats*>(p + v * kLanes); }
 inline Floats& at(float* p, int64_t v) { return *reinterpret_cast<Floats*>(p + v * kLanes); }
 inline const Ints& flags_at(const int32_t* p, int64_t v) { return *reinterpret_cast<const Ints*>(p + v * kLanes); }
+
+inline Floats at(const Half* p, int64_t v) {
+#if defined(__AVX512F__)
+  const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + v * kLanes));
+  return reinterpret_cast<Floats>(_mm512_cvtph_ps(halves));
+#elif defined(__AVX2__)
+  const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + v * kLanes));
+  return reinterpret_cast<Floats>(_mm256_cvtph_ps(halves));
+#else
+  Floats values;
+  for (int t = 0; t < kLanes; ++t) values[t] = p[v * kLanes + t];
+  return values;
+#endif
+}
 
 // Calls `body` with each vector of the spans, in ascending order.
 template <class Body>
@@ -174,14 +202,18 @@ inline int32_t index_of_largest(Floats v, Ints index) {
   return index[0];
 }
 
-constexpr int64_t kAhead = 512;  // floats
+constexpr int64_t kAhead = 512;  // kernel values
 
 // Asks for the part of a kernel row that a sweep over its vectors needs soon. Processors prefetch the row themselves
 // only after its first misses, and stop at the end of every page.
-inline void prefetch(const float* row, int64_t v) { __builtin_prefetch(row + v * kLanes + kAhead); }
+template <class Value>
+void prefetch(const Value* row, int64_t v) {
+  __builtin_prefetch(row + v * kLanes + kAhead);
+}
 
 // Prefetches the part of a kernel row that a sweep visits before the vectors that it prefetches itself arrive.
-inline void prefetch_start(const Problem& p, const float* row) {
+template <class Value>
+void prefetch_start(const Problem& p, const Value* row) {
   int64_t left = kAhead;
   for (const int32_t* s = p.span; s[0] >= 0 && left > 0; s += 2)
     for (int64_t b = s[0]; b < s[1] && left > 0; ++b, left -= kBlock) __builtin_prefetch(row + b * kBlock);
@@ -194,14 +226,16 @@ class Partner {
   explicit Partner(float gain = -1.0F) : below_(spread(gain * 0.999F)) {}
 
   // Looks at vector v, whose rows of `usable` lie `diff` above the row with the kernel values `ki` and `kii`.
-  void look_at(int64_t v, const Mask& usable, const Floats& diff, const float* diagonal, const float* ki, float kii) {
+  template <class Value>
+  void look_at(int64_t v, const Mask& usable, const Floats& diff, const float* diagonal, const Value* ki, float kii) {
     const Floats found = diff * diff / curvature(v, diagonal, ki, kii);
     take(v, usable & less(spread(0), diff) & at_most(gain_, found), found);
   }
 
   // Does the same, but skips the division for vectors without a gain that reaches the largest so far. This costs more
   // than it saves where there are few vectors.
-  void look_at_many(int64_t v, const Mask& usable, const Floats& diff, const float* diagonal, const float* ki,
+  template <class Value>
+  void look_at_many(int64_t v, const Mask& usable, const Floats& diff, const float* diagonal, const Value* ki,
                     float kii) {
     const Floats eta = curvature(v, diagonal, ki, kii), square = diff * diff;
     const Mask candidates = usable & less(spread(0), diff);
@@ -217,7 +251,8 @@ class Partner {
  private:
   static constexpr float kRoundings = 1 - 0x1p-20F;  // covers those of a product and of a quotient
 
-  static Floats curvature(int64_t v, const float* diagonal, const float* ki, float kii) {
+  template <class Value>
+  static Floats curvature(int64_t v, const float* diagonal, const Value* ki, float kii) {
     const Floats tau = spread(kTau);
     const Floats eta = (kii + at(diagonal, v)) - 2.0F * at(ki, v);
     return select(less(tau, eta), eta, tau);

@@ -56,7 +56,8 @@ void begin_nu(const NuProblem& p, float c) {
 }
 
 // Adds step * (K_i - K_j) to F, or step * K_i if there is no `kj`.
-void add_row(const NuProblem& p, float step, const float* ki, const float* kj) {
+template <class Value>
+void add_row(const NuProblem& p, float step, const Value* ki, const Value* kj = nullptr) {
   for_vectors(p, [&](int64_t v) {
     if (kj != nullptr) prefetch(kj, v);
     Floats h = at(p.f, v), l = at(p.f + p.ld, v);
@@ -68,6 +69,7 @@ void add_row(const NuProblem& p, float step, const float* ki, const float* kj) {
 
 // Adds the multipliers of the start to F, row by row from si.need on. Returns false if a row is missing, or if the
 // launch ends.
+template <class Value>
 bool add_start(const NuProblem& p, PlaceInts& si, int32_t max_steps, int32_t& work) {
   const float* const plus = p.of_side(0);
   const float* const minus = p.of_side(1);
@@ -76,9 +78,9 @@ bool add_start(const NuProblem& p, PlaceInts& si, int32_t max_steps, int32_t& wo
     const float high = plus[k] - minus[k], low = plus[p.ld + k] - minus[p.ld + k];
     if (high == 0 && low == 0) continue;
     if (work >= max_steps || p.arrays.slot[k] < 0) return false;
-    const float* const row = p.row(p.arrays.slot[k]);
-    add_row(p, high, row, nullptr);
-    if (low != 0) add_row(p, low, row, nullptr);
+    const auto* const row = p.row<Value>(p.arrays.slot[k]);
+    add_row(p, high, row);
+    if (low != 0) add_row(p, low, row);
     ++work;
   }
   return true;
@@ -121,10 +123,10 @@ struct Second {
 };
 
 // Returns the row of I_low with the largest second-order gain against the row i of its side.
-template <int kSide>
+template <int kSide, class Value>
 Second choose_of_side(const NuProblem& p, const Ends& ends) {
   if (ends.i == kNone) return {};
-  const float* const ki = p.row(p.arrays.slot[ends.i]);
+  const auto* const ki = p.row<Value>(p.arrays.slot[ends.i]);
   const float kii = p.arrays.diagonal[ends.i];
   Partner partner;
   const Floats up = spread(ends.up), up_rest = spread(ends.up_rest);
@@ -206,7 +208,7 @@ void write_nu_model(const NuProblem& p, PlaceInts& si, PlaceFloats& sf, const En
   sf.rho = rho / margin;
 }
 
-template <bool kRegression>
+template <bool kRegression, class Value>
 void advance_nu(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
   const NuProblem p(arrays, place);
   PlaceInts& si = arrays.ints[place];
@@ -217,7 +219,7 @@ void advance_nu(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noe
       begin_nu<kRegression>(p, sf.c);
       si.need = 0;
     }
-    if (!add_start(p, si, max_steps, work)) return;
+    if (!add_start<Value>(p, si, max_steps, work)) return;
     si.need = kNone;
   }
   si.status = kRunning;
@@ -232,7 +234,7 @@ void advance_nu(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noe
     for (const Ends& end : ends)
       if (end.i != kNone && arrays.slot[end.i] < 0) si.need = end.i;
     if (si.need != kNone) break;
-    const Second plus = choose_of_side<0>(p, ends[0]), minus = choose_of_side<1>(p, ends[1]);
+    const Second plus = choose_of_side<0, Value>(p, ends[0]), minus = choose_of_side<1, Value>(p, ends[1]);
     const int side = minus.j != kNone && minus.gain >= plus.gain ? 1 : 0;
     const int32_t i = ends[side].i, j = side == 0 ? plus.j : minus.j;
     if (j == kNone) {  // kernel values have overflowed, which rho shows
@@ -244,9 +246,9 @@ void advance_nu(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noe
       si.need = j;
       break;
     }
-    const float* const ki = p.row(arrays.slot[i]);
+    const auto* const ki = p.row<Value>(arrays.slot[i]);
     const float step = take_nu_step(p, side, i, j, ki[j], sf.c);
-    add_row(p, step, ki, p.row(arrays.slot[j]));
+    add_row(p, step, ki, p.row<Value>(arrays.slot[j]));
     ends[0] = ends_of<0>(p);
     ends[1] = ends_of<1>(p);
     ++work;
@@ -260,14 +262,17 @@ void advance_nu(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noe
 
 }  // namespace
 
-SmoFunction nu(bool regression) noexcept { return regression ? advance_nu<true> : advance_nu<false>; }
+SmoFunction nu(bool regression, Storage storage) noexcept {
+  if (storage == Storage::fp16) return regression ? advance_nu<true, Half> : advance_nu<false, Half>;
+  return regression ? advance_nu<true, float> : advance_nu<false, float>;
+}
 
 }  // namespace mokume::svc::SOLVER_ISA
 
 #if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
-SmoFunction nu_native(bool regression) { return SOLVER_BEST(nu)(regression); }
+SmoFunction nu_native(bool regression, Storage storage) { return SOLVER_BEST(nu)(regression, storage); }
 
 }  // namespace mokume::svc
 #endif

@@ -7,8 +7,8 @@
 namespace mokume::svc {
 
 // Returns the function for the best instruction set of this CPU. All instruction sets give the same bits.
-SmoFunction nu_native(bool regression);
+SmoFunction nu_native(bool regression, Storage storage);
 
-SVC_PER_ISA(SmoFunction nu(bool regression) noexcept)
+SVC_PER_ISA(SmoFunction nu(bool regression, Storage storage) noexcept)
 
 }  // namespace mokume::svc

@@ -7,13 +7,13 @@
 
 namespace mokume::svc {
 
-NuSolver::NuSolver(const sdk::Host& host, const sdk::Device& device, bool regression)
+NuSolver::NuSolver(const sdk::Host& host, const sdk::Device& device, bool regression, Storage storage)
     : host_(host),
       device_(device),
       regression_(regression),
-      program_(
-          sdk::Program::build(device, "nu", (std::string(kPlaces) + kNu).c_str(),
-                              "-DPAIRS -DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : ""))) {}
+      program_(sdk::Program::build(
+          device, "nu", (std::string(kPlaces) + kNu).c_str(),
+          "-DPAIRS -DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : "") + options_of(storage))) {}
 
 void NuSolver::advance(Places& places, KernelStore& store, int64_t max_iterations) {
   const std::vector<int32_t> order = places.running();
@@ -38,7 +38,7 @@ void NuSolver::advance(Places& places, KernelStore& store, int64_t max_iteration
                           "nu_group",
                           kGroup,
                           3 * places.stride(),
-                          nu_native(regression_),
+                          nu_native(regression_, store.storage()),
                           "nu_native"};
   runner.run(places, store, order, max_iterations);
   places.count_steps(order, max_iterations);

@@ -11,7 +11,7 @@ namespace mokume::svc {
 
 class NuSolver final : public Solver {
  public:
-  NuSolver(const sdk::Host& host, const sdk::Device& device, bool regression);
+  NuSolver(const sdk::Host& host, const sdk::Device& device, bool regression, Storage storage);
 
   // Fetches the kernel rows that places requested, and advances every running place by a bounded number of steps.
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;

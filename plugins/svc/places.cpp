@@ -116,8 +116,11 @@ void Places::count_steps(const std::vector<int32_t>& order, int64_t limit) {
 }
 
 Kernel kernel_of(const Settings& settings, const KernelStore& store) {
-  return settings.solver == SolverKind::blocked ? store.for_sums(settings.kernel) : settings.kernel;
+  const bool needs_digits = settings.solver == SolverKind::blocked || settings.storage == Storage::fp16;
+  return needs_digits ? store.for_sums(settings.kernel) : settings.kernel;
 }
+
+std::string options_of(Storage storage) { return storage == Storage::fp16 ? " -DFP16" : ""; }
 
 // Dividing the targets by s has the same effect as multiplying C, epsilon and the tolerance by s, except that the
 // solution is s times smaller.
@@ -160,7 +163,7 @@ PlaceArrays arrays_of(Places& places, const KernelStore* store) {
   arrays.diagonal = device.host_pointer<float>(store->diagonal());
   arrays.slot = device.host_pointer<int32_t>(store->slots());
   for (int i = 0; i < kMaxPanels; ++i)
-    arrays.panels[i] = store->panel(i) != nullptr ? device.host_pointer<float>(*store->panel(i)) : nullptr;
+    arrays.panels[i] = store->panel(i) != nullptr ? device.host_pointer<void>(*store->panel(i)) : nullptr;
   arrays.panel_rows = store->panel_rows();
   return arrays;
 }

@@ -118,7 +118,7 @@ struct PlaceArrays {
   const float* target;
   const float* weight;
   int64_t ld;
-  const float* panels[kMaxPanels];
+  const void* panels[kMaxPanels];  // rows of floats or halves
   int64_t panel_rows;
 };
 

@@ -176,17 +176,20 @@ void SvcSession::prepare_matrix() {
            (blocked ? BlockedSolver::bytes(*order_, room.places) : 0) +
            static_cast<uint64_t>(order_->rows() * coef_rows) * sizeof(float);
   };
-  const auto matrix = static_cast<uint64_t>(order_->rows()) * static_cast<uint64_t>(order_->stride()) * sizeof(float);
+  const Settings first = candidate_settings(experiment_, 0);
+  const auto matrices = [&](KernelMode mode) {
+    return matrix_bytes(order_->rows(), order_->stride(), first.storage, mode);
+  };
   const uint64_t budget = device_.budget_bytes();
-  const auto fits = [&](int64_t places, uint64_t matrices) {
+  const auto fits = [&](int64_t places, KernelMode mode) {
     room.places = places;
-    return reserve() + matrices * matrix <= budget;
+    return reserve() + matrices(mode) <= budget;
   };
   // Running ahead must not take the memory of the Gram matrix or the kernel matrix.
   const int64_t most = room.places;
-  const uint64_t matrices = fits(fewest, 2) ? 2 : 1;
-  if (fits(fewest, matrices)) {
-    for (int64_t places = most; !fits(places, matrices);) places = std::max(fewest, places / 2);
+  const KernelMode mode = fits(fewest, KernelMode::gram_kept) ? KernelMode::gram_kept : KernelMode::in_place;
+  if (fits(fewest, mode)) {
+    for (int64_t places = most; !fits(places, mode);) places = std::max(fewest, places / 2);
   } else {
     room = {std::min(fewest, kPlacesOnTheFly), 1};
     while (room.places > 1 && reserve() > budget / 2) room.places = (room.places + 1) / 2;
@@ -194,12 +197,11 @@ void SvcSession::prepare_matrix() {
   // While a problem with nu waits for a row, it keeps one of each side.
   const int64_t rows_of_places = sides * room.places;
   const int64_t rows_at_once = blocked ? std::max(rows_of_places, working_set(order_->rows()) / 2) : rows_of_places;
-  store_.emplace(host_, device_, *experiment_.train, *order_, reserve(), rows_at_once,
-                 candidate_settings(experiment_, 0).precomputed);
+  store_.emplace(host_, device_, *experiment_.train, *order_, reserve(), rows_at_once, first);
   places_.emplace(device_, *order_, room.places, room.folds * coef_rows_per_fold(problems, room.places, ahead), sides);
-  if (!libsvm_) libsvm_.emplace(host_, device_, order_->regression());
-  if (has_nus && !nu_) nu_.emplace(host_, device_, order_->regression());
-  if (blocked) blocked_.emplace(host_, device_, *order_, room.places);
+  if (!libsvm_) libsvm_.emplace(host_, device_, order_->regression(), first.storage);
+  if (has_nus && !nu_) nu_.emplace(host_, device_, order_->regression(), first.storage);
+  if (blocked) blocked_.emplace(host_, device_, *order_, room.places, first.storage);
   host_.log(
       MK_LOG_INFO, "svc",
       std::string(device_.info().name) + ": " + store_->mode_name() + ", " + std::to_string(order_->rows()) + " rows");

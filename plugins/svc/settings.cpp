@@ -28,7 +28,8 @@ enum Param {
   kNu,
   kApproximation,
   kLandmarks,
-  kLandmarkSeed
+  kLandmarkSeed,
+  kKernelStorage
 };
 
 Kind kind_of(std::string_view name) {
@@ -134,6 +135,11 @@ const std::vector<mk_param> kParams = {
      "nystrom: number of rows that a fit draws from its training rows (scikit-learn's n_components)", nullptr, 0, 0},
     {"landmark_seed", MK_PARAM_INTEGER, MK_PARAM_YOUNGER, 0, 2147483647, "0", "",
      "nystrom: selects the draw of the landmarks and the order in which the solver visits rows", nullptr, 0, 0},
+    {"kernel_storage", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"fp32\"", "fp32|fp16",
+     "fp16: training and validation store each kernel value as the nearest IEEE half, in half the memory; predictions "
+     "of "
+     "the model use float32",
+     nullptr, 0, 0},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};
@@ -163,6 +169,7 @@ Settings settings_of(const mk_value* v) {
   s.approximates = std::string_view(v[kApproximation].text) == "nystrom";
   s.landmarks = v[kLandmarks].integer;
   s.landmark_seed = v[kLandmarkSeed].integer;
+  s.storage = std::string_view(v[kKernelStorage].text) == "fp16" ? Storage::fp16 : Storage::fp32;
   return s;
 }
 

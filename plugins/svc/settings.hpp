@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "abi/model.h"
+#include "kernel_plan.hpp"
 #include "sdk/ops/kernel_map.hpp"
 
 namespace mokume::svc {
@@ -68,6 +69,7 @@ struct Settings {
   bool standardise_target = false;   // regression only; C, epsilon and tol are in units of the targets' deviation
   bool approximates = false;         // whether to solve on features of Nystrom's method
   int64_t landmarks = kDefaultLandmarks, landmark_seed = 0;  // only if it approximates
+  Storage storage = Storage::fp32;                           // all candidates store kernel values in it
   std::string class_weight;                                  // text from the configuration
   std::vector<double> class_weights;                         // indexed by class, for one fit; empty if all are 1
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "kernel_store.hpp"
 #include "places.hpp"
@@ -21,7 +22,7 @@ class Solver {
 };
 
 // Returns the kernel function that the solver of these settings uses. LIBSVM's steps depend on the rounding of its
-// sums, so LibsvmSolver uses the kernel unchanged.
+// sums, so LibsvmSolver uses the kernel unchanged unless halves store it, which have few digits for values close to 1.
 Kernel kernel_of(const Settings& settings, const KernelStore& store);
 
 // Returns whether a solver on OpenCL gives each problem a work-group, and records the choice under `key`. Work-groups
@@ -29,6 +30,9 @@ Kernel kernel_of(const Settings& settings, const KernelStore& store);
 // recorded choice counts on CPUs only: a single work-item takes so long on a GPU that a watchdog would end it. Both
 // variants give the same bits. Returns false and records nothing for a device without a compiler.
 bool solves_in_groups(const sdk::Device& device, const char* key);
+
+// Returns the options of a solver's kernels for the storage of the kernel values.
+std::string options_of(Storage storage);
 
 // Returns the values with which a problem starts at this C and nu.
 Places::Start start_of(const Settings& settings, const RowOrder& order, const BinaryProblem& problem, double c,

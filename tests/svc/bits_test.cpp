@@ -1,6 +1,7 @@
 // Tests that the solvers on an OpenCL device take the same steps as the host and end with the same bits. A linear
-// kernel of small integers has no roundings, so every difference comes from the solver, especially from its sums of two
-// floats, which a compiler that fuses or reorders operations breaks. bench/gpu runs these tests on a GPU.
+// kernel of small integers has no roundings but those to halves, so every difference comes from the solver, especially
+// from its sums of two floats, which a compiler that fuses or reorders operations breaks. bench/gpu runs these tests on
+// a GPU.
 #include <unistd.h>
 
 #include <cmath>
@@ -21,6 +22,7 @@ struct Task {
   const char* multiclass;
   bool regression;
   const char* kind = "auto";
+  const char* kernel_storage = "fp32";
 };
 constexpr Task kTasks[] = {{"steps_of_libsvm_ovr", "libsvm", "ovr", false},
                            {"steps_of_libsvm_ovo", "libsvm", "ovo", false},
@@ -30,7 +32,12 @@ constexpr Task kTasks[] = {{"steps_of_libsvm_ovr", "libsvm", "ovr", false},
                            {"nu_svc_ovr", "libsvm", "ovr", false, "nu_svc"},
                            {"nu_svc_ovo", "libsvm", "ovo", false, "nu_svc"},
                            {"one_class", "libsvm", "ovo", false, "one_class"},
-                           {"nu_svr", "libsvm", "ovr", true, "nu_svr"}};
+                           {"nu_svr", "libsvm", "ovr", true, "nu_svr"},
+                           {"halves_of_libsvm", "libsvm", "ovo", false, "auto", "fp16"},
+                           {"halves_of_blocked", "blocked", "ovr", false, "auto", "fp16"},
+                           {"halves_of_regression", "libsvm", "ovr", true, "auto", "fp16"},
+                           {"halves_of_nu_svc", "libsvm", "ovo", false, "nu_svc", "fp16"},
+                           {"halves_of_nu_svr", "libsvm", "ovr", true, "nu_svr", "fp16"}};
 void PrintTo(const Task& task, std::ostream* out) { *out << task.name; }
 
 // Returns small integers with fractional targets. A regression's residuals have roundings; its kernel values have none.
@@ -55,6 +62,7 @@ std::vector<Candidate> candidates_of(const Task& task) {
     candidates.back().multiclass = task.multiclass;
     candidates.back().epsilon = 0.15;
     candidates.back().kind = task.kind;
+    candidates.back().kernel_storage = task.kernel_storage;
     candidates.back().nu = c == 0.01 ? 0.2 : 0.5;
     candidates.back().max_iterations = 1'000;
   }

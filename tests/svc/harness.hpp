@@ -25,8 +25,8 @@
 namespace mokume::svc_test {
 
 // Counts C, gamma, kernel, degree, coef0, multiclass, tol, max_iterations, gamma_unit, class_weight, solver, epsilon,
-// standardise_target, tighten, kind, nu, approximation, landmarks and landmark_seed.
-inline constexpr int kParams = 19;
+// standardise_target, tighten, kind, nu, approximation, landmarks, landmark_seed and kernel_storage.
+inline constexpr int kParams = 20;
 
 inline const char* default_solver = "libsvm";
 
@@ -62,6 +62,7 @@ struct Candidate {
   double nu = 0.5;
   const char* approximation = "none";
   int64_t landmarks = 1000, landmark_seed = 0;
+  const char* kernel_storage = "fp32";
 };
 
 // Generates overlapping blobs of `classes` classes. Each row has the next class, and folds are contiguous.
@@ -176,6 +177,7 @@ class Experiment {
       v[16].text = c.approximation;
       v[17].integer = c.landmarks;
       v[18].integer = c.landmark_seed;
+      v[19].text = c.kernel_storage;
       values_.insert(values_.end(), v, v + kParams);
     }
     const bool regression = !blobs.targets.empty();

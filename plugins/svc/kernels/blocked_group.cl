@@ -185,9 +185,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gather_group(GA
   const int m = count[MEMBERS];
   if (x >= m || count[INSIDE] != 0) return;
   __global const int* members = members_all + p * SET;
-  __global const float* row = ROW(slot[members[x]]);
+  row_t row = ROW(slot[members[x]]);
   __global float* to = tile_all + (p * SET + x) * SET;
-  for (int z = get_local_id(0); z < m; z += GROUP) to[z] = row[members[z]];
+  for (int z = get_local_id(0); z < m; z += GROUP) to[z] = VALUE(row, members[z]);
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOLVE_ARGUMENTS) {
@@ -348,8 +348,6 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
 #define WAITING 64   // rows whose addresses wait in local memory
 #define IN_FLIGHT 8  // loads that a work-item issues before it needs the first
 
-typedef __global const float* row_t;
-
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void update_group(UPDATE_ARGUMENTS) {
   __local row_t rows[WAITING];
   __local float step[WAITING], rest[WAITING];
@@ -376,7 +374,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void update_group(UP
     for (; t + IN_FLIGHT <= some; t += IN_FLIGHT) {
       float value[IN_FLIGHT];
       UNROLL
-      for (int u = 0; u < IN_FLIGHT; ++u) value[u] = rows[t + u][k];
+      for (int u = 0; u < IN_FLIGHT; ++u) value[u] = VALUE(rows[t + u], k);
       if (in_pairs) {
         UNROLL
         for (int u = 0; u < IN_FLIGHT; ++u) ADD_PRODUCT(float, h, l, step[t + u], rest[t + u], value[u]);
@@ -386,7 +384,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void update_group(UP
       }
     }
     for (; t < some; ++t) {
-      const float value = rows[t][k];
+      const float value = VALUE(rows[t], k);
       if (in_pairs)
         ADD_PRODUCT(float, h, l, step[t], rest[t], value);
       else

@@ -167,9 +167,9 @@ __kernel void gather_vector(GATHER_ARGUMENTS) {
     else last = middle;
   }
   for (int x = first; x < m && members[x] < from + STRIP; ++x) {
-    __global const float* row = ROW(slot[members[x]]);
+    row_t row = ROW(slot[members[x]]);
     __global float* to = tile_all + (p * SET + x) * SET;
-    for (int z = 0; z < m; ++z) to[z] = row[members[z]];
+    for (int z = 0; z < m; ++z) to[z] = VALUE(row, members[z]);
     for (int z = m; z % BLOCK != 0; ++z) to[z] = 0.0f;
   }
 }
@@ -318,14 +318,14 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
     }                                                                                       \
     if (count[IN_PAIRS] != 0) {                                                             \
       for (int t = 0; t < n; ++t) {                                                         \
-        __global const float* row = ROW(slot[moved[t]]) + b * BLOCK;                        \
+        row_t row = ROW(slot[moved[t]]) + b * BLOCK;                                        \
         for (int u = 0; u < (N); ++u)                                                       \
-          ADD_PRODUCT(float16, h[u], l[u], delta[t], delta[SET + t], vload16(u, row));      \
+          ADD_PRODUCT(float16, h[u], l[u], delta[t], delta[SET + t], VALUES(u, row));       \
       }                                                                                     \
     } else {                                                                                \
       for (int t = 0; t < n; ++t) {                                                         \
-        __global const float* row = ROW(slot[moved[t]]) + b * BLOCK;                        \
-        for (int u = 0; u < (N); ++u) sum[u] = fma((float16)(delta[t]), vload16(u, row), sum[u]); \
+        row_t row = ROW(slot[moved[t]]) + b * BLOCK;                                        \
+        for (int u = 0; u < (N); ++u) sum[u] = fma((float16)(delta[t]), VALUES(u, row), sum[u]);  \
       }                                                                                     \
     }                                                                                       \
     for (int u = 0; u < (N); ++u) {                                                         \

@@ -80,7 +80,7 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float
   move(j, step, -1.0f, step >= room_j, flags, a, ld);
   return step;
 }
-#define TAKE_STEP(i, j) take_step(i, j, ki[j], kii, diagonal[j], c, epsilon, flags, f, a, weight, ld)
+#define TAKE_STEP(i, j) take_step(i, j, VALUE(ki, j), kii, diagonal[j], c, epsilon, flags, f, a, weight, ld)
 #define LIMITS const float c = sf[S_C], epsilon = sf[S_EPSILON]
 #else
 float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float c_minus, __global const char* y,
@@ -99,7 +99,7 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float
   flags[j] = step >= room_j ? UP : (UP | LOW);
   return step;
 }
-#define TAKE_STEP(i, j) take_step(i, j, ki[j], kii, diagonal[j], c, c_minus, y, flags, f, a, weight, ld)
+#define TAKE_STEP(i, j) take_step(i, j, VALUE(ki, j), kii, diagonal[j], c, c_minus, y, flags, f, a, weight, ld)
 #define LIMITS const float c = sf[S_C], c_minus = sf[S_C_MINUS]
 #endif
 

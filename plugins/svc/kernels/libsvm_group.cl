@@ -19,8 +19,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_A
   int need = -1;
   while (true) {
     float step = 0.0f;
-    __global const float* ki = f;
-    __global const float* kj = f;
+    row_t ki = (row_t)f;
+    row_t kj = (row_t)f;
     if (!first) {
       if (!(low - up >= tol)) {
         status = CONVERGED;
@@ -41,7 +41,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_A
           SHIFT(float, h, l, LOW_OFFSET(flags[k], epsilon));
           const float diff = (h - up) + (l - up_rest);
           if ((flags[k] & LOW) != 0 && diff > 0.0f) {
-            const float eta = fmax(CURVATURE(kii, diagonal[k], ki[k]), TAU);
+            const float eta = fmax(CURVATURE(kii, diagonal[k], VALUE(ki, k)), TAU);
             const float gain = diff * diff / eta;
             if (-gain <= loss.value) {
               loss.value = -gain;
@@ -75,7 +75,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_A
         float h = f[k];
         float l = f[ld + k];
         if (!first) {
-          ADD_STEP(float, h, l, step, ki[k] - kj[k]);
+          ADD_STEP(float, h, l, step, VALUE(ki, k) - VALUE(kj, k));
           f[k] = h;
           f[ld + k] = l;
         }

@@ -7,7 +7,7 @@
 #else
 #define FETCH(p)
 #endif
-#define AHEAD 512  // floats
+#define AHEAD 512  // kernel values
 #define ROUNDINGS (1.0f - 0x1p-20f)  // covers those of the product and of the quotient
 
 float smallest(float16 x) {
@@ -18,7 +18,7 @@ float smallest(float16 x) {
 }
 
 // Prefetches the part of a kernel row that a sweep visits before the lines that it prefetches itself arrive.
-void fetch_start(__global const float* row, __global const int* span) {
+void fetch_start(row_t row, __global const int* span) {
   int left = AHEAD / BLOCK;
   for (int s = 0; span[2 * s] >= 0 && left > 0; ++s)
     for (int b = span[2 * s]; b < span[2 * s + 1] && left > 0; ++b, --left) FETCH(row + b * BLOCK);
@@ -37,8 +37,8 @@ __kernel void smo_vector(SMO_ARGUMENTS) {
   int j = -1;
   while (true) {
     float step = 0.0f;
-    __global const float* ki = 0;
-    __global const float* kj = 0;
+    row_t ki = 0;
+    row_t kj = 0;
     if (!first) {
       if (!(low - up >= tol)) {
         status = CONVERGED;
@@ -66,7 +66,7 @@ __kernel void smo_vector(SMO_ARGUMENTS) {
           const int16 is_low = (flag & LOW) != 0;
           const int16 wanted = is_low & (diff > 0.0f);
           if (ANY16(wanted)) {
-            const float16 raw = CURVATURE(kii, vload16(b, diagonal), vload16(b, ki));
+            const float16 raw = CURVATURE(kii, vload16(b, diagonal), VALUES(b, ki));
             const float16 eta = LARGER((float16)(TAU), raw);
             const float16 square = diff * diff;
             if (!ANY16(wanted & ~(square < eta * below))) continue;
@@ -117,7 +117,7 @@ __kernel void smo_vector(SMO_ARGUMENTS) {
         float16 l = vload16(b, f + ld);
         if (!first) {
           FETCH(kj + b * BLOCK + AHEAD);
-          ADD_STEP(float16, h, l, step16, vload16(b, ki) - vload16(b, kj));
+          ADD_STEP(float16, h, l, step16, VALUES(b, ki) - VALUES(b, kj));
           vstore16(h, b, f);
           vstore16(l, b, f + ld);
         }

@@ -56,13 +56,13 @@ static Best end_of(Best best, bool wanted, float h, float l, int k) {
 
 // Returns the negated largest second-order gain of this work-item's rows of I_low against row i.
 static Best loss_of(int lid, int low_flag, Best up, __global const int* span, __global const int* flags,
-                    __global const float* f, __global const float* ki, float kii, __global const float* diagonal,
+                    __global const float* f, row_t ki, float kii, __global const float* diagonal,
                     long ld) {
   Best loss = {1.0f, 0.0f, NONE};
   FOR_EACH_ROW {
     const float diff = (f[k] - up.value) + (f[ld + k] - up.rest);
     if ((flags[k] & low_flag) != 0 && diff > 0.0f) {
-      const float eta = fmax(CURVATURE(kii, diagonal[k], ki[k]), TAU);
+      const float eta = fmax(CURVATURE(kii, diagonal[k], VALUE(ki, k)), TAU);
       const float gain = diff * diff / eta;
       if (-gain <= loss.value) {
         loss.value = -gain;
@@ -225,11 +225,11 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void nu_group(
           status = START;
           break;
         }
-        __global const float* row = ROW(slot[need]);
+        row_t row = ROW(slot[need]);
         FOR_EACH_ROW {
           float h = f[k], l = f[ld + k];
-          ADD_STEP(float, h, l, high, row[k]);
-          if (low != 0.0f) ADD_STEP(float, h, l, low, row[k]);
+          ADD_STEP(float, h, l, high, VALUE(row, k));
+          if (low != 0.0f) ADD_STEP(float, h, l, low, VALUE(row, k));
           f[k] = h;
           f[ld + k] = l;
         }
@@ -245,8 +245,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void nu_group(
   Best up0 = none, low0 = none, up1 = none, low1 = none;
   bool first = true;
   float step = 0.0f;
-  __global const float* ki = f;
-  __global const float* kj = f;
+  row_t ki = (row_t)f;
+  row_t kj = (row_t)f;
   while (status != START) {
     up0 = none;
     low0 = none;
@@ -255,7 +255,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void nu_group(
     FOR_EACH_ROW {
       float h = f[k], l = f[ld + k];
       if (!first) {
-        ADD_STEP(float, h, l, step, ki[k] - kj[k]);
+        ADD_STEP(float, h, l, step, VALUE(ki, k) - VALUE(kj, k));
         f[k] = h;
         f[ld + k] = l;
       }
@@ -302,7 +302,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void nu_group(
     ki = ROW(slot[i]);
     kj = ROW(slot[j]);
     if (lid == 0)
-      l_step = take_step(side, i, j, ki[j], diagonal[i], diagonal[j], c, flags, f, a + 2 * side * ld, weight, ld);
+      l_step = take_step(side, i, j, VALUE(ki, j), diagonal[i], diagonal[j], c, flags, f, a + 2 * side * ld, weight, ld);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     step = l_step;
     ++work;

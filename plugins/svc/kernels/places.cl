@@ -81,12 +81,24 @@ int any_long8(long8 m) {
 #define S_ROUNDING 7  // bound on the rounding errors in F so far, in the blocked solver
 #define S_EPSILON 8  // errors up to this size cost nothing in a regression
 
+// With FP16, kernel rows hold halves (ADR 63), and each becomes the float of its value where it is read.
+#ifdef FP16
+#define STORED half
+#define VALUE(row, k) vload_half(k, row)
+#define VALUES(b, row) vload_half16(b, row)
+#else
+#define STORED float
+#define VALUE(row, k) (row)[k]
+#define VALUES(b, row) vload16(b, row)
+#endif
+typedef __global const STORED* row_t;
+
 #define PANELS                                                                                                        \
-  __global const float *k0, __global const float *k1, __global const float *k2, __global const float *k3,             \
-      __global const float *k4, __global const float *k5, __global const float *k6, __global const float *k7,         \
+  __global const STORED *k0, __global const STORED *k1, __global const STORED *k2, __global const STORED *k3,         \
+      __global const STORED *k4, __global const STORED *k5, __global const STORED *k6, __global const STORED *k7,     \
       const int panel_rows
 
-__global const float* kernel_row(int slot, long ld, PANELS) {
+row_t kernel_row(int slot, long ld, PANELS) {
   const int panel = slot / panel_rows;
   const long at = (long)(slot - panel * panel_rows) * ld;
   switch (panel) {

@@ -92,10 +92,12 @@ cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t 
 // Removes features that the card's compiler lacks.
 std::string preamble(const Card& card) {
   std::string text;
+  // Without the extension, programs may have pointers to halves, but no variables of that type.
+  if (!card.has_extension("cl_khr_fp16"))
+    text += "#ifdef cl_khr_fp16\n#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n#endif\n";
   for (const char* extension : {"cl_khr_fp64", "cl_khr_fp16", "cl_khr_int64_base_atomics", "cl_khr_subgroups"})
     if (!card.has_extension(extension)) text += std::string("#undef ") + extension + "\n";
   if (!card.fp64) text += "#define double this_card_has_no_fp64\n";
-  if (!card.has_extension("cl_khr_fp16")) text += "#define half this_card_has_no_fp16\n";
   return text + "#line 1\n";
 }
 

@@ -1,0 +1,58 @@
+#include "halves.hpp"
+
+#include <cstdio>
+#include <string>
+
+#include "halves.embed.hpp"
+#include "halves_native.hpp"
+
+namespace mokume::svc {
+namespace {
+
+constexpr double kLargestHalf = 65504;
+
+}  // namespace
+
+Halves::Halves(const sdk::Host& host, const sdk::Device& device)
+    : host_(host), device_(device), program_(sdk::Program::build(device, "halves", kHalves, "")) {}
+
+void Halves::launch(const char* kernel, const MatrixPart& from, const MatrixPart& to, int64_t count) const {
+  constexpr uint64_t kItems = 64;
+  const uint64_t items = (static_cast<uint64_t>(count) + kItems - 1) / kItems * kItems;
+  program_->launch(kernel, items, kItems, from.buffer, from.at, to.buffer, to.at, count);
+}
+
+void Halves::narrow(const MatrixPart& floats, const MatrixPart& halves, int64_t rows, int64_t ld) const {
+  if (program_) return launch("narrow", floats, halves, rows * ld);
+  const float* const from = shared_memory<float>(device_, floats);
+  auto* const to = shared_memory<uint16_t>(device_, halves);
+  const HalvesFunctions convert = halves_native();
+  const auto kernel = device_.kernel("narrow_native");
+  host_.parallel_for(static_cast<uint64_t>(rows), [&](uint64_t row) {
+    const auto at = static_cast<int64_t>(row) * ld;
+    convert.narrow(from + at, to + at, ld);
+  });
+}
+
+void Halves::widen(const MatrixPart& halves, const MatrixPart& floats, int64_t rows, int64_t ld) const {
+  if (program_) return launch("widen", halves, floats, rows * ld);
+  const auto* const from = shared_memory<uint16_t>(device_, halves);
+  float* const to = shared_memory<float>(device_, floats);
+  const HalvesFunctions convert = halves_native();
+  const auto kernel = device_.kernel("widen_native");
+  host_.parallel_for(static_cast<uint64_t>(rows), [&](uint64_t row) {
+    const auto at = static_cast<int64_t>(row) * ld;
+    convert.widen(from + at, to + at, ld);
+  });
+}
+
+void check_range_of_halves(double largest) {
+  if (largest <= kLargestHalf) return;
+  char text[32];
+  std::snprintf(&text[0], sizeof(text), "%.3g", largest);
+  throw Error(MK_INVALID_ARGUMENT, std::string("kernel_storage is fp16, which holds values up to 65504, but values of "
+                                               "the kernel may reach ") +
+                                       &text[0] + ": scale the data, or set kernel_storage to \"fp32\"");
+}
+
+}  // namespace mokume::svc
