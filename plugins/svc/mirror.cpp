@@ -30,9 +30,9 @@ void Mirror::copy_on_host(const MatrixPart& from, const MatrixPart& to, int64_t 
   const float* const source = device_.host_pointer<float>(from.buffer);
   float* const target = device_.host_pointer<float>(to.buffer);
   if (source == nullptr || target == nullptr)
-    throw Error(MK_UNSUPPORTED,
-                std::string(device_.info().name) +
-                    " neither compiles kernels nor shares its memory with the host, but svc needs one of the two");
+    throw Error(MK_UNSUPPORTED, std::string(device_.info().name) +
+                                    " neither compiles kernels nor shares its memory with the host, but svc needs one "
+                                    "of these: name another device");
   const auto kernel = device_.kernel("mirror_native");
   host_.parallel_for(static_cast<uint64_t>((columns + kSide - 1) / kSide), [&](uint64_t k) {
     const int64_t c0 = static_cast<int64_t>(k) * kSide, c1 = std::min(columns, c0 + kSide);
