@@ -1,5 +1,5 @@
-// Fits plots into a narrow window. A plot keeps at least 75 % of its size, because smaller text is illegible; a wider
-// one scrolls, and begins at its best candidate. The page is also XML, so this script must not contain less-than
+// Fits plots into a narrow window. A plot shrinks to 56 % of its size at most, because smaller text is illegible;
+// a wider one scrolls, and begins at its best candidate. The page is also XML, so this script must not contain less-than
 // signs or ampersands.
 
 // Writes the head and the caption of a plot, which scroll out of sight, above it.
@@ -18,7 +18,7 @@ const fit = root => {
     const svg = plot.querySelector("svg"), room = plot.clientWidth, natural = Number(svg.getAttribute("width"));
     svg.style.width = "";
     if (!narrow.matches || !room || room >= natural) continue;
-    svg.style.width = Math.max(room, 0.75 * natural) + "px";
+    svg.style.width = Math.max(room, 0.56 * natural) + "px";
     plot.scrollLeft = 0;
     const mark = svg.querySelector(".core, .star")?.getBoundingClientRect(), frame = plot.getBoundingClientRect();
     if (!mark || frame.right >= mark.right) continue;
