@@ -109,10 +109,10 @@ TEST_F(Check, SaysThatOnlyARunKnowsTheDevicesOfATeam) {
   Ended check = place_.mokume("check" + team);
   EXPECT_EQ(check.code, 0) << check.err;
   EXPECT_TRUE(has(check.err, said + "\n")) << check.err;
-  ASSERT_EQ(place_.mokume("run" + team).code, 0);
+  ASSERT_EQ(place_.mokume("run" + team + " devices.use=host:0,host:1").code, 0);
   check = place_.shell(Place::program() + " check" + team + " devices.repeat_splits=$(echo runs/small/*)");
   EXPECT_EQ(check.code, 0) << check.err;
-  EXPECT_TRUE(has(check.err, said + " and must be 1 for devices.repeat_splits\n")) << check.err;
+  EXPECT_TRUE(has(check.err, said + " and must be 2 for devices.repeat_splits\n")) << check.err;
 }
 
 TEST_F(Check, SaysWhereAPathWasLookedFor) {
