@@ -213,11 +213,33 @@ def journals_agree(folder):
     return len(said) == FITS + 1 and all(len(texts) == 1 for texts in said.values())
 
 
-def measured_here():
-    """Describes the machine and the date for a file of results."""
+ISAS = {"avx512": "AVX-512", "avx2": "AVX2", "base": "SSE2"}  # by the values of MOKUME_ISA
+
+
+def instruction_set(cpuinfo):
+    """Returns the instruction set that mokume's host code uses: the processor's, or less if MOKUME_ISA says so."""
+    flags = {flag for line in cpuinfo if line.startswith("flags") for flag in line.partition(":")[2].split()}
+    if not flags:
+        return os.uname().machine
+    has = ["avx512"] * ({"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags) + ["avx2"] * ({"avx2", "fma"} <= flags)
+    order = list(ISAS)
+    return ISAS[max([*has, "base"][0], os.environ.get("MOKUME_ISA") or "avx512", key=order.index)]
+
+
+def measured_here(stored=None):
+    """Describes the machine and the date for a file of results. Says if the file `stored` comes from another machine."""
     with open("/proc/cpuinfo") as f:
-        names = [line.partition(":")[2].strip() for line in f if line.startswith("model name")]
-    return {"date": time.strftime("%Y-%m-%d"), "machine": f"{names[0] if names else 'unknown'}, {os.cpu_count()} cores"}
+        cpuinfo = f.readlines()
+    names = [line.partition(":")[2].strip() for line in cpuinfo if line.startswith("model name")]
+    here = {"machine": f"{names[0] if names else 'unknown'}, {os.cpu_count()} cores", "isa": instruction_set(cpuinfo)}
+    if stored is not None and os.path.exists(stored):
+        with open(stored) as f:
+            there = json.load(f)
+        if any(there.get(key) != value for key, value in here.items()):
+            print(f"note: this is {here['machine']} with {here['isa']}; the figures in {stored} come from "
+                  f"{there.get('machine', 'an unknown machine')} with {there.get('isa', 'an unknown instruction set')}",
+                  file=sys.stderr)
+    return {"date": time.strftime("%Y-%m-%d"), **here}
 
 
 def write_experiment(folder, digits):

@@ -9,7 +9,6 @@ ratio or its inverse, whichever is larger. `at_tenth` is the first prediction af
 `worst` are over all predictions between a tenth and nine tenths. Experiments on MNIST and on housing need $MOKUME_DATA.
 """
 import argparse
-import datetime
 import glob
 import json
 import os
@@ -20,6 +19,8 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "bench", "campaign"))
+import campaign  # noqa: E402
 SCALED = "standardize = { mean = 127.5, scale = 73.61 }"
 GRID = """model = "svc"
 [data]
@@ -181,7 +182,7 @@ def main():
                      "worst": round(max(factors), 2)})
         print(rows[-1], flush=True)
     if arguments.out:
-        result = {"date": str(datetime.date.today()), "machine": "", "command": "bench/eta/eta.py", "rows": rows}
+        result = {**campaign.measured_here(arguments.out), "command": "bench/eta/eta.py", "rows": rows}
         with open(arguments.out, "w", encoding="utf-8") as file:
             json.dump(result, file, indent=1)
             file.write("\n")

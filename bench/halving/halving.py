@@ -122,7 +122,7 @@ def main():
     if os.path.isdir(os.path.join(os.environ.get("MOKUME_DATA", ""), "mnist")):
         grids.append(grid(program, "5,000 rows of MNIST", MNIST))
         print(grids[-1], file=sys.stderr, flush=True)
-    figures = {**campaign.measured_here(), "what": "successive halving in three rungs with factor 4, on the host",
+    figures = {**campaign.measured_here(args.out), "what": "successive halving in three rungs with factor 4, on the host",
                "command": "bench/halving/halving.py", "grids": grids, "networks": networks(program, args.seeds)}
     text = json.dumps(figures, indent=1) + "\n"
     if args.out:

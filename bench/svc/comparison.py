@@ -33,5 +33,5 @@ def run_of(options, place, experiment):
 
 def publish(options, what, script, table):
     options.out.write_text(json.dumps({
-        "what": what, "scikit_learn": sklearn.__version__, **campaign.measured_here(), "devices": options.devices,
+        "what": what, "scikit_learn": sklearn.__version__, **campaign.measured_here(options.out), "devices": options.devices,
         "command": f"bench/svc/{script} --devices {options.devices}", "table": table}, indent=1) + "\n")

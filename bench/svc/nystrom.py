@@ -13,14 +13,13 @@ import gzip
 import json
 import os
 import pathlib
-import platform
 import resource
 import tempfile
 import time
 
 import numpy as np
 import sklearn
-from comparison import parser, run_of
+from comparison import campaign, parser, run_of
 from sklearn.datasets import make_classification
 from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -128,7 +127,7 @@ def main():
             one[name] = {"wall_s": seconds[0], "cpu_s": seconds[1], "error": round(float(error), 5), "test_error": round(float(test), 5)}
             print(name, one[name], flush=True)
         rounds.append(one)
-    result = {"date": time.strftime("%Y-%m-%d"), "machine": platform.processor() or platform.machine(),
+    result = {**campaign.measured_here(options.out),
               "command": "bench/svc/nystrom.py", "rows": options.rows, "landmarks": options.landmarks,
               "data": "made" if options.made else "mnist", "grid": grid, "folds": FOLDS,
               "scikit-learn": sklearn.__version__, "rounds": rounds}

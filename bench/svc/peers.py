@@ -320,7 +320,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="mokume-peers-") as folder:
         bench = Bench(options, folder)
         figures |= {"what": "SVC grid search against peers: seconds, peak memory and errors of the same folds",
-                    **campaign.measured_here(), "command": "bench/svc/peers.py", "tol": programs.TOL,
+                    **campaign.measured_here(options.out), "command": "bench/svc/peers.py", "tol": programs.TOL,
                     "versions": {one.name: one.version() for one in [bench.mokume[0], *bench.peers]},
                     "options": {peer.name: peer.options for peer in bench.peers if isinstance(peer, programs.Commands)},
                     "missing": bench.missing}

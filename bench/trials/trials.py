@@ -155,7 +155,7 @@ def main():
     options = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore")
-    figures = {**halving.campaign.measured_here(), "command": "bench/trials/trials.py", "optuna": optuna.__version__,
+    figures = {**halving.campaign.measured_here(options.out), "command": "bench/trials/trials.py", "optuna": optuna.__version__,
                "seeds": options.seeds, "functions": on_functions(options.seeds, options.trials),
                "grids": [on_grid("2,000 digits", halving.DIGITS)]}
     if os.path.isdir(os.path.join(os.environ.get("MOKUME_DATA", ""), "mnist")):

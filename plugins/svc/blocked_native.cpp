@@ -289,7 +289,7 @@ class WorkingSet {
       const Ints usable = (flags_at(state_.data(), v) & kLow) != 0;
       partner.look_at(v, usable, SOLVER_ISA::at(f_.data(), v) - up, diagonal_.data(), ki, kii);
     }
-    return index_of_largest(partner.gain, partner.row);
+    return partner.row();
   }
 
   float take_step(int32_t i, int32_t j, float k_ij) {

@@ -77,14 +77,16 @@ float take_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, fl
 template <bool kRegression>
 int32_t choose_second(const Problem& p, float epsilon, float up, float up_rest, const float* ki, float kii) {
   Partner partner;
+  prefetch_start(p, ki);
   const Floats up16 = spread(up), up_rest16 = spread(up_rest);
   for_vectors(p, [&](int64_t v) {
+    prefetch(ki, v);
     const Ints flag = flags_at(p.flags, v);
     Floats h = at(p.f, v), l = at(p.f + p.ld, v);
     if constexpr (kRegression) shift(h, l, low_offsets(flag, epsilon));
-    partner.look_at(v, (flag & kLow) != 0, (h - up16) + (l - up_rest16), p.arrays.diagonal, ki, kii);
+    partner.look_at_many(v, (flag & kLow) != 0, (h - up16) + (l - up_rest16), p.arrays.diagonal, ki, kii);
   });
-  return index_of_largest(partner.gain, partner.row);
+  return partner.row();
 }
 
 struct Extremes {
@@ -97,9 +99,11 @@ template <bool kRegression, bool kUpdate>
 Extremes sweep(const Problem& p, float epsilon, float step, const float* ki, const float* kj) {
   Floats up16 = spread(kInfinity), up_rest16 = spread(0), low16 = spread(-kInfinity);
   Ints up_at = Ints{} + kNone;
+  Floats least = up16, most = low16;  // of all lanes; most vectors do not reach them
   for_vectors(p, [&](int64_t v) {
     Floats h = at(p.f, v), l = at(p.f + p.ld, v);
     if constexpr (kUpdate) {
+      prefetch(kj, v);
       add_step(h, l, spread(step), at(ki, v) - at(kj, v));
       at(p.f, v) = h;
       at(p.f + p.ld, v) = l;
@@ -110,12 +114,16 @@ Extremes sweep(const Problem& p, float epsilon, float step, const float* ki, con
       as_low += low_offsets(flag, epsilon);
       shift(h, l, up_offsets(flag, epsilon));
     }
-    const Ints better = ((flag & kUp) != 0) & ((h < up16) | ((h == up16) & (l <= up_rest16)));
+    const Ints is_up = (flag & kUp) != 0, is_low = (flag & kLow) != 0;
+    if (!any((is_up & (h <= least)) | (is_low & (as_low > most)))) return;
+    const Ints better = is_up & ((h < up16) | ((h == up16) & (l <= up_rest16)));
     up16 = better ? h : up16;
     up_rest16 = better ? l : up_rest16;
     up_at = better ? rows_of(v) : up_at;
-    const Ints higher = ((flag & kLow) != 0) & (as_low > low16);
+    const Ints higher = is_low & (as_low > low16);
     low16 = higher ? as_low : low16;
+    least = spread(-largest_of(-up16));
+    most = spread(largest_of(low16));
   });
   Extremes found;
   for (int t = 0; t < kLanes; ++t) {
@@ -182,6 +190,7 @@ void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexce
       break;
     }
     const float* kj = p.row(arrays.slot[j]);
+    prefetch_start(p, kj);
     float step = 0;
     if constexpr (kRegression)
       step = regression_step(p, i, j, ki[j], arrays.diagonal[i], arrays.diagonal[j], sf);

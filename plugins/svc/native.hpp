@@ -139,21 +139,60 @@ inline int32_t index_of_largest(Floats v, Ints index) {
   return index[0];
 }
 
-// Holds the best partner of a row so far, in each lane. The gain of a step is the second-order one of LIBSVM.
-struct Partner {
-  Floats gain = spread(-1.0F);
-  Ints row = Ints{} + kNone;
+constexpr int64_t kAhead = 512;  // floats
 
+// Asks for the part of a kernel row that a sweep over its vectors needs soon. Processors prefetch the row themselves
+// only after its first misses, and stop at the end of every page.
+inline void prefetch(const float* row, int64_t v) { __builtin_prefetch(row + v * kLanes + kAhead); }
+
+// Prefetches the part of a kernel row that a sweep visits before the vectors that it prefetches itself arrive.
+inline void prefetch_start(const Problem& p, const float* row) {
+  int64_t left = kAhead;
+  for (const int32_t* s = p.span; s[0] >= 0 && left > 0; s += 2)
+    for (int64_t b = s[0]; b < s[1] && left > 0; ++b, left -= kBlock) __builtin_prefetch(row + b * kBlock);
+}
+
+// Holds the best partner of a row so far, in each lane. The gain of a step is the second-order one of LIBSVM.
+class Partner {
+ public:
   // Looks at vector v, whose rows of `usable` lie `diff` above the row with the kernel values `ki` and `kii`.
   void look_at(int64_t v, const Ints& usable, const Floats& diff, const float* diagonal, const float* ki, float kii) {
-    const Floats tau = spread(kTau);
-    Floats eta = (kii + at(diagonal, v)) - 2.0F * at(ki, v);
-    eta = eta > tau ? eta : tau;
-    const Floats found = diff * diff / eta;
-    const Ints better = usable & (diff > 0.0F) & (found >= gain);
-    gain = better ? found : gain;
-    row = better ? rows_of(v) : row;
+    const Floats eta = curvature(v, diagonal, ki, kii), found = diff * diff / eta;
+    take(v, usable & (diff > 0.0F) & (found >= gain_), found);
   }
+
+  // Does the same, but skips most vectors before the division: those without a gain that reaches the largest so far.
+  // The test costs more than it saves where there are few vectors.
+  void look_at_many(int64_t v, const Ints& usable, const Floats& diff, const float* diagonal, const float* ki,
+                    float kii) {
+    const Ints candidates = usable & (diff > 0.0F);
+    if (!any(candidates)) return;
+    const Floats eta = curvature(v, diagonal, ki, kii), square = diff * diff;
+    if (!any(candidates & ~(square < eta * below_))) return;
+    const Floats found = square / eta;
+    take(v, candidates & (found >= gain_), found);
+    constexpr float kRoundings = 1 - 0x1p-20F;  // covers those of the product and of the quotient
+    below_ = spread(largest_of(gain_) * kRoundings);
+  }
+
+  float gain() const { return largest_of(gain_); }
+  int32_t row() const { return index_of_largest(gain_, row_); }
+
+ private:
+  static Floats curvature(int64_t v, const float* diagonal, const float* ki, float kii) {
+    const Floats tau = spread(kTau);
+    const Floats eta = (kii + at(diagonal, v)) - 2.0F * at(ki, v);
+    return eta > tau ? eta : tau;
+  }
+
+  void take(int64_t v, const Ints& better, const Floats& found) {
+    gain_ = better ? found : gain_;
+    row_ = better ? rows_of(v) : row_;
+  }
+
+  Floats gain_ = spread(-1.0F);
+  Ints row_ = Ints{} + kNone;
+  Floats below_ = spread(-1.0F);
 };
 
 inline float two_sum(float x, float y, float& low) {

@@ -58,6 +58,7 @@ void begin_nu(const NuProblem& p, float c) {
 // Adds step * (K_i - K_j) to F, or step * K_i if there is no `kj`.
 void add_row(const NuProblem& p, float step, const float* ki, const float* kj) {
   for_vectors(p, [&](int64_t v) {
+    if (kj != nullptr) prefetch(kj, v);
     Floats h = at(p.f, v), l = at(p.f + p.ld, v);
     add_step(h, l, spread(step), kj == nullptr ? at(ki, v) : at(ki, v) - at(kj, v));
     at(p.f, v) = h;
@@ -87,16 +88,21 @@ template <int kSide>
 Ends ends_of(const NuProblem& p) {
   Floats up = spread(kInfinity), up_rest = spread(0), low = spread(-kInfinity), low_rest = spread(0);
   Ints up_at = Ints{} + kNone;
+  Floats least = up, most = low;  // of all lanes; most vectors do not reach them
   for_vectors(p, [&](int64_t v) {
     const Floats h = at(p.f, v), l = at(p.f + p.ld, v);
     const Ints flag = flags_at(p.flags, v);
-    const Ints better = ((flag & up_flag(kSide)) != 0) & ((h < up) | ((h == up) & (l <= up_rest)));
+    const Ints is_up = (flag & up_flag(kSide)) != 0, is_low = (flag & low_flag(kSide)) != 0;
+    if (!any((is_up & (h <= least)) | (is_low & (h >= most)))) return;
+    const Ints better = is_up & ((h < up) | ((h == up) & (l <= up_rest)));
     up = better ? h : up;
     up_rest = better ? l : up_rest;
     up_at = better ? rows_of(v) : up_at;
-    const Ints higher = ((flag & low_flag(kSide)) != 0) & ((h > low) | ((h == low) & (l > low_rest)));
+    const Ints higher = is_low & ((h > low) | ((h == low) & (l > low_rest)));
     low = higher ? h : low;
     low_rest = higher ? l : low_rest;
+    least = spread(-largest_of(-up));
+    most = spread(largest_of(low));
   });
   Ends ends;
   for (int t = 0; t < kLanes; ++t) {
@@ -129,9 +135,9 @@ Second choose_of_side(const NuProblem& p, const Ends& ends) {
   const Floats up = spread(ends.up), up_rest = spread(ends.up_rest);
   for_vectors(p, [&](int64_t v) {
     const Floats diff = (at(p.f, v) - up) + (at(p.f + p.ld, v) - up_rest);
-    partner.look_at(v, (flags_at(p.flags, v) & low_flag(kSide)) != 0, diff, p.arrays.diagonal, ki, kii);
+    partner.look_at_many(v, (flags_at(p.flags, v) & low_flag(kSide)) != 0, diff, p.arrays.diagonal, ki, kii);
   });
-  return {largest_of(partner.gain), index_of_largest(partner.gain, partner.row)};
+  return {partner.gain(), partner.row()};
 }
 
 float take_nu_step(const NuProblem& p, int side, int32_t i, int32_t j, float kij, float c) {

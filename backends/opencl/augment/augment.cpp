@@ -50,7 +50,7 @@ void augment(Launcher& launcher, const mk_op& op) {
   const ops::Augment a = ops::augment_of(op);
   const int64_t lines = out.rows * a.height;
   const auto kernel = [&](const char* name) -> const LibraryKernel& {
-    return device.kernel(for_width(device, "augment", kAugmentAugment, 1), name);
+    return device.kernel(for_width("augment", kAugmentAugment, 1), name);
   };
   const cl_mem images = memory(sdk::empty(x) ? out : x);
   cl_mem sums = images;

@@ -56,15 +56,15 @@ int filters_width(const mk_device& device, int64_t channels) {
   return halves && round_up(channels, kHalf) < round_up(channels, width) ? kHalf : width;
 }
 
-BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width) {
+BuiltIn for_width(const char* name, const char* source, int width) {
   const std::string text = std::to_string(width);
-  return {name + ("/" + text), source, "-DVW=" + text + hints(device.info)};
+  return {name + ("/" + text), source, "-DVW=" + text};
 }
 
 BuiltIn for_views(const mk_device& device, const char* name, const char* source, int width,
                   std::initializer_list<View> views, int64_t most) {
   const auto aligned = [](const View& v) { return v.offset % 4 == 0 && v.step % 4 == 0; };
-  BuiltIn program = for_width(device, name, source, width);
+  BuiltIn program = for_width(name, source, width);
   if (width == 4 && device.info.kind == MK_DEVICE_GPU && most <= std::numeric_limits<uint32_t>::max() &&
       std::all_of(views.begin(), views.end(), aligned)) {
     program.name += " aligned";

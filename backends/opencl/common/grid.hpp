@@ -27,7 +27,7 @@ int channel_width(const mk_device& device, int64_t channels);
 // Returns VW for loops that multiply and add but access little memory.
 int filters_width(const mk_device& device, int64_t channels);
 
-BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width);
+BuiltIn for_width(const char* name, const char* source, int width);
 
 // Returns the program for these views, all that the kernel accesses by vectors. On a GPU, it relies on vectors of four
 // that start at multiples of 16 bytes if they do, and if 32 bits hold `most`, the largest count that the kernel

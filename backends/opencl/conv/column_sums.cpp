@@ -14,7 +14,7 @@ void column_sums(Launcher& launcher, const mk_tensor& x, const mk_tensor& out, b
   const int64_t blocks = divide_up(x.rows, kRowsEach), local = uses_vectors(device) ? 1 : 64;
   const cl_mem sums = launcher.queue().workspace(kPatchesSlot, blocks * x.columns);
   const auto kernel = [&](const char* name) -> const LibraryKernel& {
-    return device.kernel(for_width(device, "sums", kConvColumnSums, width), name);
+    return device.kernel(for_width("sums", kConvColumnSums, width), name);
   };
   launcher.run(
       kernel("column_sums"), {{blocks, divide_up(x.columns, width), 1}, {1, local, 1}},

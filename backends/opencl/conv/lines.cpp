@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kWindows = 12;  // number of windows in a register tile, which may extend past the end of a row
 
 const LibraryKernel& lines_kernel(mk_device& device, int64_t channels, const char* name) {
-  return device.kernel(for_width(device, "lines", kConvLines, filters_width(device, channels)), name);
+  return device.kernel(for_width("lines", kConvLines, filters_width(device, channels)), name);
 }
 
 bool uses_lines(const mk_device& device, const ConvProblem& p) {
@@ -203,7 +203,7 @@ struct Bands {
 };
 
 const LibraryKernel& grad_kernel(mk_device& device, const ConvProblem& p, const char* name) {
-  return device.kernel(for_width(device, "lines_grad", kConvLinesGrad, filters_width(device, p.out_channels)), name);
+  return device.kernel(for_width("lines_grad", kConvLinesGrad, filters_width(device, p.out_channels)), name);
 }
 
 }  // namespace

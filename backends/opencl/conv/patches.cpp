@@ -17,7 +17,7 @@ mk_tensor some_of(const mk_tensor& images, int64_t first, int64_t count) {
 }
 
 const LibraryKernel& patches_kernel(mk_device& device, int64_t run, const char* name) {
-  return device.kernel(for_width(device, "patches", kConvPatches, channel_width(device, run)), name);
+  return device.kernel(for_width("patches", kConvPatches, channel_width(device, run)), name);
 }
 
 PatchesArgs args_of(const ImageLaunch& l, const ops::Window& w, const mk_tensor& images, const mk_tensor& patches) {
@@ -27,7 +27,7 @@ PatchesArgs args_of(const ImageLaunch& l, const ops::Window& w, const mk_tensor&
 bool pixel_by_pixel(const ops::Window& w) { return w.dilated() || w.groups > 1; }
 
 const LibraryKernel& pixels_kernel(mk_device& device, const ops::Window& w, const char* name) {
-  return device.kernel(for_width(device, "pixels", kConvPixels, channel_width(device, w.group_channels())), name);
+  return device.kernel(for_width("pixels", kConvPixels, channel_width(device, w.group_channels())), name);
 }
 
 PixelsArgs args_of(const ImageLaunch& l, const ops::Window& w, int64_t group, const mk_tensor& images,

@@ -101,7 +101,7 @@ void dropout(Launcher& launcher, const mk_op& op) {
   const auto& [seed, layer, step, first_row] = op.dropout.place;
   mk_device& device = launcher.device();
   const RunLaunch l(device, out.rows, out.columns, 4);
-  launcher.run(device.kernel(for_width(device, "layers", kElementwiseLayers, run_width(device)), "dropout"), l.range,
+  launcher.run(device.kernel(for_width("layers", kElementwiseLayers, run_width(device)), "dropout"), l.range,
                DropoutArgs{.grid = l.grid,
                            .x = view(x),
                            .out = view(out),

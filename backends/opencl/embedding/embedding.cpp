@@ -9,7 +9,7 @@ namespace mokume::opencl {
 namespace {
 
 const LibraryKernel& embedding_kernel(mk_device& device, const char* name, int64_t columns) {
-  return device.kernel(for_width(device, "embedding", kEmbeddingEmbedding, run_width(device, columns)), name);
+  return device.kernel(for_width("embedding", kEmbeddingEmbedding, run_width(device, columns)), name);
 }
 
 EmbeddingArgs embedding_args(const RunLaunch& launch, const mk_tensor& x, const mk_tensor& table,

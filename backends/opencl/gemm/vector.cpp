@@ -28,11 +28,9 @@ int64_t rows_each(const mk_device& device, int64_t rows, int64_t side) {
   return side * std::clamp<int64_t>(rows / side / (16 * device.cores), 1, 16);
 }
 
-std::string vector_options(const mk_device& device, int width) {
-  return "-DVW=" + std::to_string(width) + " -DKB=" + std::to_string(kBlock) + hints(device.info);
-}
+std::string vector_options(int width) { return "-DVW=" + std::to_string(width) + " -DKB=" + std::to_string(kBlock); }
 
-std::string vector_options(const mk_device& device) { return vector_options(device, device.vector_width); }
+std::string vector_options(const mk_device& device) { return vector_options(device.vector_width); }
 
 const LibraryKernel& vector_kernel(mk_device& device, const char* name) {
   return device.kernel({"gemm_vector/" + std::to_string(device.vector_width), kGemmSkinny, vector_options(device)},

@@ -22,7 +22,7 @@ struct VectorSizes {
 int64_t rows_each(const mk_device& device, int64_t rows, int64_t side);
 
 // Return the macros of vector.cl and of the files that include it.
-std::string vector_options(const mk_device& device, int width);
+std::string vector_options(int width);
 std::string vector_options(const mk_device& device);
 
 const LibraryKernel& vector_kernel(mk_device& device, const char* name);

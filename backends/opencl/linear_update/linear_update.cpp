@@ -93,17 +93,14 @@ void on_cpu(Launcher& launcher, Step& step) {
   const bool two_fit = batch <= 2 || (device.vector_width == kChains && batch <= 12);
   const std::string options =
       step.options((two_fit || !wanted) && !skips ? 2 : 1) + (skips ? " -DSKIPS=1" : " -DSKIPS=0");
-  run_rows(launcher, step,
-           {"linear_update" + options, kLinearUpdateLongRows, vector_options(device, kChains) + options},
+  run_rows(launcher, step, {"linear_update" + options, kLinearUpdateLongRows, vector_options(kChains) + options},
            "linear_update");
 }
 
 void on_cpu_with_short_rows(Launcher& launcher, Step& step) {
   const std::string options = step.options(4) + " -DBLOCKS=" + std::to_string(divide_up(step.weight.columns, kChains));
-  run_rows(
-      launcher, step,
-      {"linear_update_short" + options, kLinearUpdateShortRows, vector_options(launcher.device(), kChains) + options},
-      "linear_update_short");
+  run_rows(launcher, step, {"linear_update_short" + options, kLinearUpdateShortRows, vector_options(kChains) + options},
+           "linear_update_short");
 }
 
 bool has_dense_column(const Step& step) {

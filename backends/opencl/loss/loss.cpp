@@ -16,11 +16,11 @@ RowsLaunch loss_launch(const mk_device& device, const mk_tensor& x) {
 }
 
 const LibraryKernel& loss_kernel(mk_device& device, const char* name) {
-  return device.kernel(for_width(device, "losses", kLossLoss, run_width(device)), name);
+  return device.kernel(for_width("losses", kLossLoss, run_width(device)), name);
 }
 
 const LibraryKernel& general_kernel(mk_device& device, const char* name) {
-  return device.kernel(for_width(device, "general losses", kLossGeneral, run_width(device)), name);
+  return device.kernel(for_width("general losses", kLossGeneral, run_width(device)), name);
 }
 
 // If there is no gradient or there are no rows to choose from, kernels receive other memory, which they do not access.

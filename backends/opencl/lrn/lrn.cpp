@@ -9,7 +9,7 @@ namespace mokume::opencl {
 namespace {
 
 const LibraryKernel& lrn_kernel(mk_device& device, const char* name, int64_t columns) {
-  return device.kernel(for_width(device, "lrn", kLrnLrn, run_width(device, columns)), name);
+  return device.kernel(for_width("lrn", kLrnLrn, run_width(device, columns)), name);
 }
 
 LrnArgs lrn_args(const mk_op& op, const RunLaunch& launch, const mk_tensor& grad, const mk_tensor& x) {

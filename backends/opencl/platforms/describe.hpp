@@ -34,7 +34,8 @@ inline const char* wide_offsets(const mk_device_info& info) {
   return info.max_buffer_bytes > kFourGb && is_intel_gpu(info) ? " -cl-intel-greater-than-4GB-buffer-required" : "";
 }
 
-// Returns an option for programs that states whether FETCH of common/vector.cl is an instruction.
+// Returns an option for all programs, also those of plugins: it defines HINTS where __builtin_prefetch is an
+// instruction.
 inline const char* hints(const mk_device_info& info) {
   return is_pocl(info) && info.kind == MK_DEVICE_CPU ? " -DHINTS" : "";
 }

@@ -9,7 +9,7 @@ namespace mokume::opencl {
 namespace {
 
 const LibraryKernel& softmax_kernel(mk_device& device, const char* name) {
-  return device.kernel(for_width(device, "softmax", kSoftmaxSoftmax, run_width(device)), name);
+  return device.kernel(for_width("softmax", kSoftmaxSoftmax, run_width(device)), name);
 }
 
 RowsLaunch softmax_launch(const mk_device& device, const mk_tensor& x) {

@@ -24,7 +24,7 @@ struct Epilogue {
 };
 
 const LibraryKernel& transform(mk_device& device, const char* name) {
-  return device.kernel(for_width(device, "transforms", kTransformedTransforms, 1), name);
+  return device.kernel(for_width("transforms", kTransformedTransforms, 1), name);
 }
 
 Range items(int64_t count) { return {{count, 1, 1}, {kGroup, 1, 1}}; }
