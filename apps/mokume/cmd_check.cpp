@@ -88,7 +88,7 @@ int check_config(Runtime& runtime, const RunOptions& options) {
   if (wary.missing() && !told.empty())
     say(stderr, "{}: the keys of the model '{}' are not checked: {}\n", options.config, wary.model(), told);
   if (!config) return kUsage;
-  if (told.empty()) inspect::check_start(runtime.registry(), runtime.log(), *config);
+  if (told.empty()) told = inspect::check_start(runtime.registry(), runtime.log(), *config);
   say(stderr, "{}: ok{}\n", options.config, told.empty() ? "" : "; " + told);
   return kDone;
 }

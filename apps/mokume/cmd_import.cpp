@@ -34,19 +34,19 @@ std::string commented(const std::string& text) { return base::without_controls(t
 std::string data_section(const mk_imported& imported) {
   const mk_data& d = *imported.trained;
   const bool image = int64_t{d.height} * d.width > 1;
-  std::string text = "[data]\n# Your data: ";
+  std::string text = "[data]\n# Replace this by your data: ";
   if (image && d.height == d.width && (d.channels == 1 || d.channels == 3)) {
     text += fmt::format(
-        "here pictures, with a folder for each class.\nsource = \"images\"\npath = \"./pictures\"\nsize = {}\n"
+        "pictures, with a folder for each class.\nsource = \"images\"\npath = \"./pictures\"\nsize = {}\n"
         "channels = {}\n",
         d.height, d.channels);
   } else if (image) {
     text += fmt::format(
-        "here NumPy arrays of {} x {} pixels with {}.\nsource = \"npy\"\npath = \"./images.npy\"\nlabels = "
+        "NumPy arrays of {} x {} pixels with {}.\nsource = \"npy\"\npath = \"./images.npy\"\nlabels = "
         "\"./labels.npy\"\nlayout = \"nhwc\"\n",
         d.height, d.width, base::counted(static_cast<uint64_t>(d.channels), "channel"));
   } else {
-    text += fmt::format("here a table of {}.\nsource = \"csv\"\npath = \"./rows.csv\"\n",
+    text += fmt::format("a table of {}.\nsource = \"csv\"\npath = \"./rows.csv\"\n",
                         base::counted(static_cast<uint64_t>(d.features), "column"));
   }
   if (imported.n_scaling == 1)
@@ -66,14 +66,14 @@ std::string outputs_text(const mk_imported& imported) {
     for (int32_t c = 0; c < d.n_classes; ++c) text += (c == 0 ? " " : ", ") + commented(d.class_names[c]);
     text += '.';
   }
-  return text + " The data sorts its classes by name, or by number.\n";
+  return text + " mokume sorts the classes of the data by name, or by number.\n";
 }
 
 std::string experiment(const std::string& name, const std::string& file, const std::string& model,
                        const mk_imported& imported) {
   return fmt::format(
       "# The network of {}.\n{}name = \"{}\"\nmodel = \"{}\"\n\n{}\n[validation]\nfolds = 0\n\n[model_options]\n"
-      "# Without epochs, the model is what was imported. With more, it learns on from there: see start and freeze.\n{}",
+      "# With epochs = 0, the model is the imported network. With more, it trains further: see start and freeze.\n{}",
       commented(file), outputs_text(imported), name, model, data_section(imported), imported.options);
 }
 
@@ -109,7 +109,7 @@ int import_model(Runtime& runtime, const ImportOptions& options) {
   }
   const std::string file = (fs::path(out) / "model.toml").string();
   say(stdout, "{}\n{}\n", file, (fs::path(out) / "weights.safetensors").string());
-  say(stderr, "Set [data] in {} to your data; then `mokume run {}` makes a model of it that predicts.\n", file, file);
+  say(stderr, "Set [data] in {} to your data; `mokume run {}` then makes a model for `mokume predict`.\n", file, file);
   return kDone;
 }
 

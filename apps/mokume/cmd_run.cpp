@@ -88,7 +88,7 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
     const std::string cause = known != nullptr && known->status() == MK_CANCELLED ? watch.cause() : "";
     const bool resumes = known != nullptr && known->status() == MK_STORAGE && !frontend.directory().empty();
     std::string text = cause.empty() ? error.what() : fmt::format("{}: {}", error.what(), cause);
-    if (resumes) text += "; the run keeps its finished fits and resumes";
+    if (resumes) text += "; the run keeps its finished fits and can be resumed";
     if (events != nullptr) events->failed(text);
     if (runtime.transport().rank() == 0) tell_libraries(runtime, frontend.directory(), true);
     if (resumes) throw Error(MK_STORAGE, text, known->thrown_at());

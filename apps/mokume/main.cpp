@@ -48,11 +48,12 @@ int exit_code(mk_status status) {
 constexpr const char* kExitCodes = R"(Exit codes:
    0  done
    1  internal fault; from compare: the runs differ
-   2  usage, or a mistake in the experiment file
-   3  data
-   4  device, backend or model
+   2  mistake in the command line or in the experiment file
+   3  faulty data or a damaged file
+   4  failure of a device, backend or model
    5  finished, but some fits failed
-  75  stopped early; run the same command again to resume)";
+  75  stopped early: the same command resumes the run; or another process is
+      working on the run: the same command succeeds later)";
 
 std::string quoted_command(int argc, char** argv) {
   std::string text = "mokume";
@@ -88,22 +89,24 @@ void add_run_options(CLI::App* command, RunOptions& options, bool all) {
                       "devices to use: all, every, opencl, opencl:gpu, opencl:0, pocl, host, ...");
   command->add_option("--max-time", options.max_time, "stop cleanly after this time, e.g. 11h30m; run again to resume");
   CLI::Option* json =
-      command->add_flag("--json", options.json, "print events as lines of JSON on stdout, the summary as the last one");
-  CLI::Option* quiet = command->add_flag("--quiet", options.quiet, "print errors and warnings only")->excludes(json);
-  command->add_flag("--verbose", options.verbose, "also print what the log file gets")->excludes(json)->excludes(quiet);
+      command->add_flag("--json", options.json, "print events as lines of JSON on stdout; the last one is the summary");
+  CLI::Option* quiet = command->add_flag("--quiet", options.quiet, "print only errors and warnings")->excludes(json);
+  command->add_flag("--verbose", options.verbose, "also print the messages of the log file")
+      ->excludes(json)
+      ->excludes(quiet);
   if (!all) return;
-  command->add_option("--set", options.sets, "replaces a key of the file, e.g. data.limit=5000; may be repeated")
+  command->add_option("--set", options.sets, "replace a key of the file, e.g. data.limit=5000; may be repeated")
       ->take_all();
   command->add_option("--out", options.out, "directory for run directories (default: runs)");
-  command->add_option("--seed", options.seed, "replaces the seed of the file");
+  command->add_option("--seed", options.seed, "replace the seed of the file");
 }
 
 void add_predict_options(CLI::App* command, PredictOptions& options) {
   command->add_option("RUN", options.run, "run directory")->required();
   CLI::Option* image = command->add_option(
-      "IMAGE", options.images, "PNG or JPEG files of any size, or folders of them; with several, a row for each");
+      "IMAGE", options.images, "PNG or JPEG files of any size, or folders of them; several give a row each");
   CLI::Option* data =
-      command->add_option("--data", options.spec, "rows instead: source[:path][,key=value]...; - is standard input")
+      command->add_option("--data", options.spec, "rows to predict: source[:path][,key=value]...; - is standard input")
           ->excludes(image);
   command
       ->add_option("--columns", options.columns,
@@ -113,7 +116,7 @@ void add_predict_options(CLI::App* command, PredictOptions& options) {
       ->allow_extra_args(false)
       ->needs(data);
   command->add_flag("--stream", options.stream, "answer each row of --data csv:- as soon as it arrives")->needs(data);
-  command->add_option("--svg", options.svg, "writes the box plot of the members' certainty to this file")->needs(image);
+  command->add_option("--svg", options.svg, "write the box plot of the members' certainty to this file")->needs(image);
   command->add_flag("--json", options.json, "print JSON: the result for one picture, or an object per row");
   command->add_option("--devices", options.devices, "device to use (the first match)");
 }
@@ -212,13 +215,13 @@ class Commands {
     run_ = add("run", "run an experiment, resume its unfinished run, or show the result of its finished run");
     run_->add_option("CONFIG", options_.config, "experiment file")->required();
     add_run_options(run_, options_, true);
-    run_->add_flag("--dry-run", options_.dry_run, "show plan, memory and devices, and stop")
+    run_->add_flag("--dry-run", options_.dry_run, "show the plan, memory and devices without running anything")
         ->excludes(run_->get_option("--json"));
     run_->add_option("--formations", options_.formations,
-                     "with --dry-run: hours and efficiency on nodes x devices of each, e.g. 1x3,3x1,4x3");
+                     "with --dry-run: predict hours and efficiency for nodes x devices, e.g. 1x3,3x1,4x3");
     run_->add_flag("--profile", options_.profile, "time every op and transfer, and show where the time goes");
-    run_->add_flag("--fresh", options_.fresh, "start a new run even if there is one of the same plan");
-    resume_ = add_for_run("resume", "resume a run directory");
+    run_->add_flag("--fresh", options_.fresh, "start a new run even if a run of the same plan exists");
+    resume_ = add_for_run("resume", "resume a run");
     add_run_options(resume_, options_, false);
     curve_ = add("curve", "measure how the score of a run's best candidate depends on the number of rows");
     curve_->add_option("RUN", curve_options_.run, "run directory")->required();
@@ -228,11 +231,11 @@ class Commands {
         ->check(CLI::Range(2U, mokume::run::kMostCurvePoints));
     curve_->add_option("--devices", curve_options_.devices, "devices to use, as for run");
     curve_->add_option("--max-time", curve_options_.max_time, "stop cleanly after this time; repeat to resume");
-    CLI::Option* json = curve_->add_flag("--json", curve_options_.json, "print the curve as JSON, and no progress");
-    curve_->add_flag("--quiet", curve_options_.quiet, "print the curve, errors and warnings only")->excludes(json);
-    check_ = add("check", "check an experiment file");
+    CLI::Option* json = curve_->add_flag("--json", curve_options_.json, "print the curve as JSON, without progress");
+    curve_->add_flag("--quiet", curve_options_.quiet, "print only the curve, errors and warnings")->excludes(json);
+    check_ = add("check", "check an experiment file, and whether its run would start on this machine");
     check_->add_option("CONFIG", options_.config, "experiment file")->required();
-    check_->add_option("--set", options_.sets, "replaces a key of the file; may be repeated")->take_all();
+    check_->add_option("--set", options_.sets, "replace a key of the file; may be repeated")->take_all();
     child_ = add("device-child", "one device of a run")->group("");  // hidden
     child_->add_option("PARENT", parent_)->required();
     probe_library_ = add(registry::kProbeCommand, "try a library")->group("");  // hidden
@@ -259,13 +262,13 @@ class Commands {
     columns->excludes(fit);
     explain_->add_option("--data", asked_.spec, "rows for --columns: source[:path][,key=value]... (default: the run's)")
         ->needs(columns);
-    explain_->add_option("--repeats", repeats_, "shuffles of each column (default: 5)")
+    explain_->add_option("--repeats", repeats_, "number of shuffles of each column (default: 5)")
         ->check(CLI::Range(1U, 1000U))
         ->needs(columns);
     explain_->add_option("--devices", asked_.devices, "device to use (the first match)")->needs(columns);
     explain_->add_flag("--json", asked_.json, "the columns as JSON")->needs(columns);
     report_ = add_for_run("report", "rewrite tables, plots and report.html of a run");
-    report_->add_flag("--watch", watch_, "again every 30 s until the run ends; the page reloads itself meanwhile");
+    report_->add_flag("--watch", watch_, "repeat this every 30 s until the run ends; the page reloads itself");
     compare_ = add("compare", "show how two runs differ; the exit code is 1 if their fits differ");
     compare_->add_option("A", path_, "run directory")->required();
     compare_->add_option("B", other_, "run directory to compare with")->required();
@@ -275,7 +278,7 @@ class Commands {
     export_->add_option("RUN", exported_.run, "run directory")->required();
     export_->add_option("--onnx", exported_.onnx,
                         "file to write (default: NAME.onnx); the members of an ensemble are numbered");
-    import_ = add("import", "make an experiment file and weights from an ONNX file");
+    import_ = add("import", "write an experiment file and weights from an ONNX file");
     import_->add_option("MODEL", imported_.file, "ONNX file of a network")->required();
     import_->add_option("--out", imported_.out, "folder to write (default: the name of the file)");
   }
@@ -289,14 +292,15 @@ class Commands {
     rule->add_option("--keep", pruned_.keep, "all finished runs of each experiment except this many of the newest");
     rule->get_option("--keep")->check(CLI::NonNegativeNumber.description(""));  // "-1" would be a huge number
     rule->require_option(1);
-    prune_->add_flag("--unfinished", pruned_.unfinished, "unfinished runs as well, but never one that is running");
-    prune_->add_flag("--cache", pruned_.cache,
-                     "with --older-than or --larger-than: built kernels and decoded pictures of all your runs as well");
+    prune_->add_flag("--unfinished", pruned_.unfinished, "also remove unfinished runs, but never a running one");
+    prune_->add_flag(
+        "--cache", pruned_.cache,
+        "with --older-than or --larger-than: also remove built kernels and decoded pictures, which all runs share");
     prune_->add_flag("--yes", pruned_.yes, "remove what is shown");
   }
 
   void add_machine() {
-    devices_ = add("devices", "list devices");
+    devices_ = add("devices", "list the devices of this machine");
     devices_->add_flag("--json", json_, "as JSON");
     devices_->add_flag("--probe", probe_,
                        "measure the speed of each device by itself; takes about a second per device");
@@ -309,7 +313,7 @@ class Commands {
   }
 
   void add_data() {
-    CLI::App* data = add("data", "data sets");
+    CLI::App* data = add("data", "list, describe and download data sets");
     data->require_subcommand(1);
     data_list_ = data->add_subcommand("list", "list data sets and where they are");
     data_info_ = data->add_subcommand("info", "load a data set and describe it");

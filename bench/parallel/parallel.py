@@ -167,7 +167,7 @@ def speed(args, place):
             LIGHTNING, 128, '{ type = "local_sgd", period = 16 }', trained, place)),
     }
     rates = {name: [] for name in cases}
-    both = "two runs of their own at a time"
+    both = "two independent runs at once"
     for _ in range(args.rounds):
         rates.setdefault(both, []).append(two_at_a_time(args, cases["one rank, one core"][2], cores, place) * trained)
         for name, (ranks, use, text) in cases.items():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how undecided a run's members are about photographs, compared with test digits.
+"""Measures how uncertain a run's members are about photographs, compared with test digits.
 
     python3 bench/photographs/photographs.py RUN [--mokume build/release/bin/mokume] [--out FILE]
 

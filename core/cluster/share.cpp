@@ -83,8 +83,8 @@ class HostDivision {
     }
     if (shared)
       shares_.notices.push_back(
-          fmt::format("{} ranks share too few cores of {} and compete for some: start at most one rank per core, or "
-                      "one for the whole machine",
+          fmt::format("{} ranks on {} compete for too few cores: start at most one rank per core, or one for the whole "
+                      "machine",
                       here_.size(), name()));
   }
 

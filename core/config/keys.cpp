@@ -228,14 +228,17 @@ std::vector<Parameter> row_keys() {
           kIn<&DataSpec::limit>)
           .within(1),
       Key("data", "standardize", Type::standardize,
-          "inputs become (x - mean) / scale: two numbers, \"features\" (each fitted on the training rows) or \"none\"",
+          "how inputs are scaled: (x - mean) / scale with two constants; \"features\": each feature to mean 0 and "
+          "deviation "
+          "1 on the training rows; \"none\"",
           kInPlan, kInStandardize)
           .one_of({"none", "features"})
           .or_table_of({mean, scale})
           .in_init("\"features\"     # or {{ mean = 127.5, scale = 73.61 }}, or \"none\""),
       Key("data", "within", Type::text,
-          "the rows that \"features\" and missing = \"mean\" are fitted on: those that each fold trains on, or all "
-          "training rows, so that all folds share their inputs (and svc its kernel matrix)",
+          "the rows on which standardize = \"features\" and missing = \"mean\" are fitted: those on which each fold "
+          "trains, "
+          "or all training rows, so that all folds share their inputs (and svc its kernel matrix)",
           kInPlan | kPlanIfSet, kInWithin)
           .one_of({kWithin.begin(), kWithin.end()})
           .as_before("\"training\""),
@@ -269,19 +272,21 @@ std::vector<Parameter> validation_keys() {
           "file with the fold of each training row, from 0 (-1: never validated): a number on each line, or an .npy "
           "array",
           kInPlan | kPlanIfSet | kFoldsOnly, kIn<&DataSpec::folds_file>),
-      Key("validation", "repeats", Type::integer, "repeat the cross-validation with other folds, and average all",
-          kInPlan | kPlanIfSet | kFoldsOnly, kIn<&Config::repeats>)
+      Key("validation", "repeats", Type::integer,
+          "number of cross-validations with different folds, which are averaged", kInPlan | kPlanIfSet | kFoldsOnly,
+          kIn<&Config::repeats>)
           .within(1, 1000),
       Key("validation", "ordered", Type::boolean,
-          "the rows are in the order of time: every fold trains on the rows before those that it validates on",
+          "the rows are in chronological order: every fold trains on the rows before those that validate it",
           kInPlan | kPlanIfSet, kIn<&Config::ordered>),
       Key("validation", "outer", Type::integer,
-          "nested cross-validation: run the experiment again without each of this number of outer folds, and test the "
-          "tuned models on them",
+          "nested cross-validation: the number of outer folds; the experiment is repeated without each of them, and "
+          "the "
+          "tuned model tested on it",
           0, kIn<&Config::outer>)
           .within(2, 1000),
       Key("validation", "outer_fold", Type::integer,
-          "run only without this outer fold, from 1, whose rows are the test set", kInPlan | kPlanIfSet,
+          "run without this outer fold, counted from 1, and test on its rows", kInPlan | kPlanIfSet,
           kIn<&Config::outer_fold>)
           .within(1, 1000),
       Key("validation", "score", Type::texts,
@@ -290,7 +295,7 @@ std::vector<Parameter> validation_keys() {
           kInPlan | kPlanIfSet, kIn<&Config::score>)
           .one_of(measure_names()),
       Key("validation", "calibrate", Type::boolean,
-          "fit the folds of the best candidate again, and learn probabilities of classes from their decision values",
+          "fit the folds of the best candidate again, and learn class probabilities from their decision values",
           kInPlan | kPlanIfSet, kIn<&Config::calibrate>),
   };
 }
@@ -301,19 +306,22 @@ std::vector<Parameter> search_keys() {
           "number of bootstraps: samples drawn with replacement within the folds", kInPlan, kIn<&Config::bootstraps>)
           .within(1, 100'000),
       Key("search", "method", Type::text,
-          "grid: every combination; random: drawn candidates; list: the n-th values of all lists; none: one "
-          "candidate",
+          "grid: every combination; random: drawn candidates; list: candidate n has the n-th value of every list; "
+          "none: "
+          "one candidate",
           kInPlan, kIn<&Config::method>)
           .one_of({"grid", "random", "list", "none"})
           .in_init("\"none\"             # grid: add [search.params], e.g. {1}"),
       Key("search", "candidates", Type::integer,
-          "random: number to draw, separately for each bootstrap; list: number that each bootstrap takes, in list "
-          "order",
+          "random: number of candidates to draw, separately for each bootstrap; list: number that each bootstrap "
+          "takes, in "
+          "list order",
           kInPlan, kIn<&Config::n_candidates>)
           .within(1, 10'000'000),
       Key("search", "rungs", Type::integer,
-          "successive halving: the number of rungs; the first fits every candidate on few rows, and each further one "
-          "only the best candidates on more rows",
+          "successive halving: number of rungs; the first fits every candidate on few rows, each further one only the "
+          "best "
+          "candidates on more rows",
           kInPlan | kPlanIfSet, kIn<&Config::rungs>)
           .within(1, 10),
       Key("search", "factor", Type::integer,
@@ -321,11 +329,11 @@ std::vector<Parameter> search_keys() {
           kInPlan | kPlanIfSet, kIn<&Config::factor>)
           .within(2, 100),
       Key("search", "trials", Type::integer,
-          "compute only this many of the candidates, in each bootstrap, and choose each by the results of earlier ones",
+          "number of candidates to compute in each bootstrap; each is chosen by the results of earlier ones",
           kInPlan | kPlanIfSet, kIn<&Config::trials>)
           .within(1, 1'000),
       Key("search", "at_once", Type::integer,
-          "trials that may be under way at once; more of them keep more devices busy, but know fewer results",
+          "number of trials that may run at once; more of them keep more devices busy, but each knows fewer results",
           kInPlan | kPlanIfSet, kIn<&Config::at_once>)
           .within(1, 10'000),
       Key("search", "select", Type::text,
@@ -333,8 +341,8 @@ std::vector<Parameter> search_keys() {
           kIn<&Config::select>),
       Key("search", "params", Type::params, "parameters of the model that differ between candidates"),
       Key("random", "compat", Type::text,
-          "numpy: draw bootstraps and candidates as NumPy did in the study of bagged networks, to replay it", kInPlan,
-          kIn<&Config::random_compat>)
+          "numpy: draw bootstraps and candidates as NumPy does, to replay the published study of bagged networks",
+          kInPlan, kIn<&Config::random_compat>)
           .one_of({"numpy"}),
   };
 }
@@ -353,30 +361,31 @@ std::vector<Parameter> device_keys() {
           0, kIn<&Config::isolation>)
           .one_of({"thread", "process"}),
       Key("devices", "team", Type::boolean,
-          "true: all devices of all nodes train each network together, as set in the options of the model (cnn: "
+          "true: all devices of all nodes train one network at a time, in the way that the model's options select "
+          "(cnn: "
           "parallel)",
           0, kIn<&Config::team>),
       Key("devices", "split", Type::text,
-          "what each device of a team keeps in memory; no effect on results. batch: all of the network, which it "
-          "trains "
-          "on a part of each batch; states: the same, but the optimizer's states of only a part of the weights; "
-          "layers: "
+          "what each device of a team keeps in memory; no effect on results. batch: the whole network, which it trains "
+          "on "
+          "a part of each batch; states: the same, but the optimizer's states for only a part of the weights; layers: "
           "some of the layers (pipeline parallelism); auto: the first of these that fits",
           0, kIn<&Config::split>)
           .one_of({"auto", "batch", "states", "layers"}),
       Key("devices", "sums", Type::text,
-          "what carries the sums of a team between nodes. mpi: MPI, where the run has it, with a slice of each sum "
-          "added "
-          "up on each node; sockets: TCP, with all sums added up on node 0",
+          "what carries the sums of a team between nodes. mpi: MPI if available, where each node adds up a slice of "
+          "each "
+          "sum; sockets: TCP, where node 0 adds up everything",
           0, kIn<&Config::sums>)
           .one_of({"mpi", "sockets"}),
       Key("devices", "precision", Type::text,
-          "tf32 or bf16: matrix units of GPUs, and the host backend, multiply operands rounded to 10 or 7 bits of "
-          "mantissa and sum in fp32; other devices compute in fp32. For networks",
+          "for networks. tf32 or bf16: matrix units of GPUs, and the host backend, multiply operands rounded to 10 or "
+          "7 "
+          "bits of mantissa and sum in fp32; other devices compute in fp32",
           kInPlan | kPlanIfSet, kIn<&Config::precision>)
           .one_of({"fp32", "tf32", "bf16"}),
       Key("devices", "repeat_splits", Type::text,
-          "a run directory: a team splits work as in that run, at the same points, instead of by speed", 0,
+          "run directory; a team divides its work as in that run, at the same points, instead of by speed", 0,
           kIn<&Config::repeat_splits>),
       Key("plugins", "directories", Type::directories, "absolute paths of additional plugin directories", 0,
           kIn<&Config::plugin_directories>),

@@ -73,7 +73,7 @@ void check_rungs(Reading& reading, Origin origin) {
          "without a search there is nothing to halve", "remove search.rungs");
   refuse(config.bootstraps > 0, "bagging trains the best candidate of every bootstrap on all of its rows",
          "remove search.rungs or [bagging]");
-  refuse(config.repeats > 1, "rungs take the place of repeats", "remove validation.repeats or search.rungs");
+  refuse(config.repeats > 1, "rungs cannot be combined with repeats", "remove validation.repeats or search.rungs");
   refuse(config.ordered, "earlier rungs would mix earlier and later rows", "remove search.rungs or validation.ordered");
   if (reading.is_good("validation.folds") && config.folds == 0)
     refuse(true, "rungs compare candidates by cross-validation", "set validation.folds to 2 or more");
@@ -91,7 +91,7 @@ void check_trials(Reading& reading) {
   };
   refuse(config.method == "none" && !reading.is_meant("search", "method"),
          "without a search there is nothing to choose", "remove search.trials");
-  refuse(config.rungs > 1, "rungs and trials decide by results in two ways", "remove search.rungs or search.trials");
+  refuse(config.rungs > 1, "rungs and trials cannot be combined", "remove search.rungs or search.trials");
   if (reading.is_good("validation.folds") && config.folds == 0)
     refuse(true, "trials are chosen by the results of validation", "set validation.folds to 2 or more, or a share");
 }
@@ -173,7 +173,7 @@ void check_outer(Reading& reading) {
   const Entry* outer = reading.find("validation", "outer");
   if (outer == nullptr) return;
   if (config.ordered)
-    reading.diagnostics.add(outer->location, "outer folds would be later or earlier rows at random",
+    reading.diagnostics.add(outer->location, "outer folds would mix earlier and later rows",
                             "remove validation.outer or validation.ordered");
   if (config.folds == 0 && config.share == 0)
     reading.diagnostics.add(outer->location, "without validation nothing is tuned, so nothing is nested",

@@ -115,7 +115,8 @@ Json table_schema(const std::string& table) {
 Json condition_schema() {
   return {{"type", "object"},
           {"description",
-           "the values of earlier parameters with which this one counts; else, it is `otherwise`, or its default"}};
+           "the values of earlier parameters for which this one has an effect; for others, it is `otherwise`, or its "
+           "default"}};
 }
 
 void add_notations(const Parameter& parameter, Json& schemas) {

@@ -201,7 +201,7 @@ class Reader {
       --left;
       if (!name)
         part_.notes.push_back(shown_path(path_) + ": column " + quoted(source.name) +
-                              " has no name and counts the rows; it is no feature");
+                              " has no name and numbers the rows, so it is no feature");
     }
   }
 
@@ -442,7 +442,7 @@ class Reader {
     if (count == 0) bad_data(path_, "", "column " + quoted(source.name) + " is all empty; remove it");
     if (source.counts_rows && count_ >= kFewestRows)
       part_.notes.push_back(shown_path(path_) + ": column " + quoted(source.name) +
-                            " counts the rows; if it is no feature, list it in data.ignore");
+                            " numbers the rows; if it is no feature, list it in data.ignore");
     return sum / static_cast<double>(count);
   }
 
@@ -468,10 +468,10 @@ class Reader {
   void note_unknown_levels() {
     for (const Source& column : columns_)
       if (column.categorical && column.strange.count > 0)
-        part_.notes.push_back(shown_path(path_) + ": column " + quoted(column.name) +
-                              " holds levels that the training file lacks (" + std::to_string(column.strange.count) +
-                              " cells, the first " + quoted(column.strange.first) + " in line " +
-                              std::to_string(column.strange.first_line) + "); there all its features are 0");
+        part_.notes.push_back(
+            shown_path(path_) + ": column " + quoted(column.name) + " holds levels that the training file lacks (" +
+            std::to_string(column.strange.count) + " cells, the first " + quoted(column.strange.first) + " in line " +
+            std::to_string(column.strange.first_line) + "); for these rows, all features of the column are 0");
   }
 
   void note_far_values() {
@@ -481,7 +481,7 @@ class Reader {
                               std::to_string(column.far.count) + (column.far.count == 1 ? " value" : " values") +
                               " far outside the training rows, which run from " + base::shortest(column.low) + " to " +
                               base::shortest(column.high) + " (the first, " + quoted(column.far.first) + ", in line " +
-                              std::to_string(column.far.first_line) + "); a model knows nothing there");
+                              std::to_string(column.far.first_line) + "); the model has not seen such values");
   }
 
   // Returns the position in part_.columns of each column that is not left out.

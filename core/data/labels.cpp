@@ -119,11 +119,10 @@ LabelMap one_class_map(const Labels& labels, const std::string& path) {
     const bool number = labels.values.empty() ? parse_number(labels.texts[row], value) : true;
     if (!labels.values.empty()) value = labels.values[row];
     if (!is_missing(labels, row) && (!number || (value != 1 && value != -1)))
-      bad_data(
-          path, labels.place(row),
-          "the label " + quoted(text_of(labels, row)) +
-              " is neither 1, for a row to accept, nor -1, for one to reject: number the rows so, because data.task "
-              "is \"one_class\"");
+      bad_data(path, labels.place(row),
+               "the label " + quoted(text_of(labels, row)) +
+                   " is neither 1, for a row to accept, nor -1, for one to reject: data.task is "
+                   "\"one_class\", which needs these two labels");
   }
   return {false, true, {"-1", "1"}};
 }
@@ -143,7 +142,7 @@ LabelMap learn_labels(const Labels& labels, const std::string& path, const std::
   if (task != "regression" && has_long_numbers(labels)) {
     if (labels.texts.empty())
       bad_data(path, "",
-               "holds whole numbers from 2^53 on as targets, which double cannot tell apart; number the "
+               "holds whole numbers from 2^53 on as targets, which a double cannot tell apart; number the "
                "classes from 0, or set data.task to \"regression\"");
     map.class_names = labels.texts;
     sort_unique(map.class_names);

@@ -150,15 +150,18 @@ uint32_t check_outer_rows(const node::Experiment& experiment, base::Log& log) {
 
 }  // namespace
 
-void check_start(registry::Registry& registry, base::Log& log, const config::Config& config) {
+std::string check_start(registry::Registry& registry, base::Log& log, const config::Config& config) {
   run::check_output(config.output, config.name);
   const auto devices = node::Machine(registry, log, config.devices).select(config.devices);
+  std::string left;
+  if (config.team) left = "`mokume run` also checks the number of devices in the team, which depends on the nodes";
   uint32_t smallest = 0;  // outer fold that leaves the fewest rows
   {
     const node::Experiment experiment(registry, config);
     const scheduler::Workload workload = run::workload_of(experiment, run::kSeveralDevices);
     if (!config.repeat_splits.empty()) {
-      static_cast<void>(team::splits_to_repeat(config.repeat_splits));
+      left += fmt::format(" and must be {} for devices.repeat_splits",
+                          team::devices_in(team::splits_to_repeat(config.repeat_splits).front()));
       run::check_same_plan(config.repeat_splits, experiment.plan().hash);
     }
     if (config.outer > 0 && config.outer_fold == 0) smallest = check_outer_rows(experiment, log);
@@ -169,6 +172,7 @@ void check_start(registry::Registry& registry, base::Log& log, const config::Con
     in_outer_fold(config, smallest, [&] {
       static_cast<void>(node::Experiment(registry, run::outer_config(config, config.output, smallest)));
     });
+  return left;
 }
 
 std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,

@@ -50,8 +50,8 @@ void LocalSession::begin(const device::Choices& choices, const std::string& run_
     device_ = machine_.open(listed_, choices, budget_bytes_);
     if (!follows(device_->choices(), choices))
       throw Error(MK_DEVICE_ERROR, device_title(listed_) +
-                                       "it cannot compute as the run has recorded in run.json: leave "
-                                       "it out with --devices, or start a new run");
+                                       "it cannot repeat the choices that run.json records for its class: "
+                                       "exclude it with --devices, or start a new run");
   }
   run_directory_ = run_directory;
   if (profile) device_->profile();

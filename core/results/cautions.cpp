@@ -140,7 +140,7 @@ std::optional<std::string> unsure_caution(const RunView& view, const std::vector
   if (!sdk::is_ill_determined(best.unsure, best.rows)) return std::nullopt;
   return fmt::format(
       "The best candidate is ill-determined: the solver's tolerance leaves the class of {} of its {} validated rows "
-      "open, and another solver or tolerance gives other errors. A smaller tol decides more of them.",
+      "open, and another solver or tolerance gives other errors. A smaller tol determines more of them.",
       best.unsure, best.rows);
 }
 

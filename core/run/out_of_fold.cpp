@@ -223,7 +223,7 @@ std::optional<results::TestResult> read_out_of_fold_result(const std::string& ru
   const base::Below place{run_directory, kResult};
   if (!base::exists(place)) return std::nullopt;
   const auto unsealed = base::unseal_file(base::read_file(place, 1U << 24));
-  const std::string cure = "remove it, and the report leaves its numbers out";
+  const std::string cure = "remove it, and the report omits its numbers";
   if (!unsealed) throw Error(MK_BAD_DATA, place.path() + " is damaged: " + cure);
   try {
     auto file = base::from_json<ResultFile>(unsealed->object);

@@ -39,7 +39,7 @@ double guess_of(const data::Table& train) {
 void check_files(const std::string& directory, const RunRecord& record, const config::Config& config) {
   for (const auto& [path, sum] : config.file_sums)
     if (const auto known = record.files.find(path); known != record.files.end() && known->second != sum)
-      throw Error(MK_INVALID_ARGUMENT, directory + " was started with another content of " + path +
+      throw Error(MK_INVALID_ARGUMENT, directory + " was started with other contents of " + path +
                                            ": restore that file, or start a new run");
 }
 

@@ -240,8 +240,8 @@ class NodeRun {
     Before earlier = done_before(*experiment_, directory, std::move(contents));
     for (const journal::FitRecord& refit : earlier.to_redo)
       journal_->append(journal::supersede(refit, base::wall_s(),
-                                          "it failed, its model or one of its fits is missing, or another candidate is "
-                                          "now the best: it is trained again"));
+                                          "this refit is repeated, because it failed, its model or one of its fits is "
+                                          "missing, or another candidate is now the best"));
     work.done = std::move(earlier.done);
     work.attempts = std::move(earlier.attempts);
     const std::vector<journal::FitRecord> computed = without_dropped(work.done);

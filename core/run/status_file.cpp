@@ -41,7 +41,7 @@ std::optional<T> read_json(const base::Below& file) {
   } catch (const Error&) {
     if (text->checked) return std::nullopt;
   }
-  throw Error(MK_BAD_DATA, file.path() + " is damaged: remove it, a run writes it anew");
+  throw Error(MK_BAD_DATA, file.path() + " is damaged: remove it, and the next run writes it again");
 }
 
 struct BundleFile {

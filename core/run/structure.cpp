@@ -27,7 +27,7 @@ std::optional<results::Structure> read_structure(const std::string& run_director
     return base::from_json<results::Structure>(text->object);
   } catch (const Error& e) {
     throw Error(MK_BAD_DATA,
-                fmt::format("{} is damaged ({}): remove it, and the report shows no network", file.path(), e.what()));
+                fmt::format("{} is damaged ({}): remove it, and the report omits the network", file.path(), e.what()));
   }
 }
 

@@ -21,7 +21,7 @@ void check_space(const Space& space) {
     return;
   }
   if (space.step > 0 || space.kind == Space::Kind::integer_log)
-    refuse(parameter + "has a step or int_log, which NumPy's published draws do not know");
+    refuse(parameter + "has a step or int_log, which random.compat = \"numpy\" does not support; use int");
   if (!std::isfinite(space.low) || !std::isfinite(space.high)) refuse(parameter + "needs two finite ends");
   if (space.high < space.low) refuse(parameter + "has its ends in the wrong order");
   if (space.kind == Space::Kind::integer_uniform && (space.low < -kMaxInteger || space.high > kMaxInteger))
@@ -29,7 +29,8 @@ void check_space(const Space& space) {
 }
 
 void check(uint32_t bootstraps, uint32_t candidates, const std::vector<Space>& spaces, int64_t rows, uint32_t folds) {
-  if (rows < 1 || rows > kMaxRows) refuse("NumPy's draws need 1 to 2^32 rows, not " + std::to_string(rows));
+  if (rows < 1 || rows > kMaxRows)
+    refuse("random.compat = \"numpy\" needs 1 to 2^32 rows, not " + std::to_string(rows));
   if (folds > rows)
     refuse(std::to_string(folds) + " folds need as many rows, but there are " + std::to_string(rows) +
            "; set fewer folds");

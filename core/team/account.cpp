@@ -48,10 +48,14 @@ std::vector<results::TeamSplit> splits_to_repeat(const std::string& run_director
   return other.splits;
 }
 
+size_t devices_in(const results::TeamSplit& split) {
+  return static_cast<size_t>(1 + std::count(split.shares.begin(), split.shares.end(), '+'));
+}
+
 void TeamAccount::repeat_splits(const std::string& run_directory, size_t devices) {
   std::vector<results::TeamSplit> splits = splits_to_repeat(run_directory);
   for (const results::TeamSplit& split : splits) {
-    const auto there = static_cast<size_t>(1 + std::count(split.shares.begin(), split.shares.end(), '+'));
+    const size_t there = devices_in(split);
     if (there != devices)
       throw Error(MK_INVALID_ARGUMENT, fmt::format("devices.repeat_splits is '{}', where {} devices took part at {}, "
                                                    "but this run has {}",

@@ -53,4 +53,7 @@ results::TeamAccount read_team_account(const std::string& run_directory);
 // Returns the splits of the run that devices.repeat_splits names. Throws Error(MK_INVALID_ARGUMENT) if it has none.
 std::vector<results::TeamSplit> splits_to_repeat(const std::string& run_directory);
 
+// Returns how many devices a split divides the work among.
+size_t devices_in(const results::TeamSplit& split);
+
 }  // namespace mokume::team

@@ -116,7 +116,7 @@ Forms<OptimizerForm>::Form muon_form() {
           {{positive("lr", 1e6, "0.001", "learning rate of Muon"), &S::muon_lr},
            {real("momentum", 0, kBelow1, "0.95", "share of the previous step that is kept"), &S::momentum},
            {flag("nesterov", "true", "Nesterov's momentum"), &S::muon_nesterov},
-           {integer("ns_steps", 1, 99, "5", "steps of Newton and Schulz towards an orthogonal matrix"), &S::ns_steps},
+           {integer("ns_steps", 1, 99, "5", "Newton-Schulz steps towards an orthogonal matrix"), &S::ns_steps},
            {real("weight_decay", 0, 1e6, "0.1", "share of the weight that a step with lr = 1 removes"),
             &S::muon_weight_decay},
            {text("adjust_lr_fn", "\"original\"", "original|match_rms_adamw|spectral_unclamped",
@@ -249,9 +249,8 @@ const std::vector<mk_param> kParams = {
     younger(integer("gradient_accumulation_steps", 1, 1e6, "1",
                     "batches whose gradients are averaged for one step; the last step of an epoch may have fewer")),
     {"refit_epochs", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"validated\"", "all|validated",
-     "after folds that stopped by a curve of the validation, a refit on all rows trains for as many epochs as they "
-     "chose "
-     "(their median), or by the rule with the curve of the training (all)",
+     "length of a refit after folds that a validation curve stopped. validated: the median of their numbers of "
+     "epochs; all: until the same rule stops it by the training curve",
      nullptr, 0, 1},
     younger(
         real("mixup_alpha", 0, 8, "0.0",

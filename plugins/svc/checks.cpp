@@ -30,7 +30,7 @@ void check_precomputed(const mk_experiment& experiment) {
   if (precomputed < experiment.n_candidates)
     throw Error(
         MK_INVALID_ARGUMENT,
-        "the kernel of some candidates is precomputed: then it must be that of all, since the inputs are its values");
+        "the kernel is precomputed for only some candidates, although the inputs are its values: use it for all");
   if (train.features != train.rows)
     throw Error(
         MK_BAD_DATA,
@@ -61,12 +61,12 @@ void check_kinds(const mk_experiment& experiment) {
   if (one_class == 0) return;
   if (one_class < experiment.n_candidates)
     throw Error(MK_INVALID_ARGUMENT,
-                "the kind of some candidates is one_class: then it must be that of all, since it ignores the classes");
+                "kind is one_class for only some candidates, although it ignores the classes: use it for all");
   if (train.n_classes != 2 || std::string_view(train.class_names[0]) != kRejected ||
       std::string_view(train.class_names[1]) != kAccepted)
     throw Error(MK_BAD_DATA,
-                "kind is one_class, which accepts rows of the class 1 and rejects those of the class -1, but these are "
-                "not the classes of the data: number them so, and set data.task to \"one_class\"");
+                "kind is one_class, whose classes are 1 for accepted rows and -1 for rejected ones, but the data has "
+                "other classes: use these labels, and set data.task to \"one_class\"");
 }
 
 double largest_square(const mk_data& train) {
@@ -197,7 +197,8 @@ void check(const sdk::Host& host, const mk_experiment& experiment) {
     const bool weighs = !regression && !weights_of(settings.class_weight, experiment, 0, MK_ALL_ROWS).empty();
     if (weighs && train.n_classes > 2 && settings.multiclass == Multiclass::one_vs_rest)
       throw Error(MK_INVALID_ARGUMENT,
-                  "class_weight needs multiclass = \"ovo\": against the rest, the other side has rows of many classes");
+                  "class_weight has no meaning with multiclass = \"ovr\", where one side has rows of many classes: set "
+                  "multiclass = \"ovo\", or remove class_weight");
   }
   check_feasible(host, experiment);
 }

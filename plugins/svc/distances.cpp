@@ -41,9 +41,9 @@ void Distances::compute_on_host(Pairs pairs, const mk_tensor& x, const mk_tensor
   const auto memory = [&](const mk_tensor& t) {
     auto* const p = static_cast<float*>(device_.table()->host_pointer(device_.table()->self, t.buffer));
     if (p == nullptr)
-      throw Error(MK_UNSUPPORTED,
-                  std::string(device_.info().name) +
-                      " neither compiles kernels nor shares its memory with the host, but svc needs one of the two");
+      throw Error(MK_UNSUPPORTED, std::string(device_.info().name) +
+                                      " neither compiles kernels nor shares its memory with the host, but svc needs "
+                                      "one of these: name another device");
     return p + t.offset;
   };
   const float *const from = memory(x), *const with = memory(y);

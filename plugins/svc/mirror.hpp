@@ -25,9 +25,9 @@ T* shared_memory(const sdk::Device& device, const MatrixPart& part) {
   device.finish();
   T* const memory = device.host_pointer<T>(part.buffer);
   if (memory == nullptr)
-    throw Error(MK_UNSUPPORTED,
-                std::string(device.info().name) +
-                    " neither compiles kernels nor shares its memory with the host, but svc needs one of the two");
+    throw Error(MK_UNSUPPORTED, std::string(device.info().name) +
+                                    " neither compiles kernels nor shares its memory with the host, but svc needs one "
+                                    "of these: name another device");
   return memory + part.at;
 }
 

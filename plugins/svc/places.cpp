@@ -145,9 +145,9 @@ PlaceArrays arrays_of(Places& places, const KernelStore* store) {
   PlaceArrays arrays{};
   arrays.order = device.host_pointer<int32_t>(buffers.order);
   if (arrays.order == nullptr)
-    throw Error(MK_UNSUPPORTED,
-                std::string(device.info().name) +
-                    " neither compiles kernels nor shares its memory with the host, but svc needs one of the two");
+    throw Error(MK_UNSUPPORTED, std::string(device.info().name) +
+                                    " neither compiles kernels nor shares its memory with the host, but svc needs one "
+                                    "of these: name another device");
   arrays.ints = device.host_pointer<PlaceInts>(buffers.ints);
   arrays.floats = device.host_pointer<PlaceFloats>(buffers.floats);
   arrays.spans = device.host_pointer<int32_t>(buffers.spans);

@@ -42,7 +42,7 @@ TEST_F(Hosts, RanksOfOneHostGetSeparateCores) {
   for (std::string text; std::getline(lines, text);)
     if (std::smatch found; std::regex_match(text, found, line)) cores.insert(found[1]);
   ASSERT_EQ(cores.size(), 2u) << ended.out;
-  const bool one_core = ended.out.find("share too few cores") != std::string::npos;
+  const bool one_core = ended.out.find("compete for too few cores") != std::string::npos;
   EXPECT_EQ(*cores.begin() == *cores.rbegin(), one_core) << ended.out;
 }
 

@@ -98,7 +98,7 @@ TEST(Share, MoreRanksThanCoresShareThemAndReportIt) {
   }
   EXPECT_EQ(users, (std::map<uint32_t, int>{{0, 2}, {1, 2}}));
   ASSERT_EQ(shares.notices.size(), 1u);
-  EXPECT_NE(shares.notices[0].find("4 ranks share too few cores of a and"), std::string::npos) << shares.notices[0];
+  EXPECT_NE(shares.notices[0].find("4 ranks on a compete for too few cores: "), std::string::npos) << shares.notices[0];
 }
 
 TEST(Share, ARankThatDoesNotKnowItsCoresGetsNone) {

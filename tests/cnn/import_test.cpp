@@ -419,12 +419,12 @@ TEST(Import, RefusesOperatorsThatNoLayerComputes) {
     };
   };
   refused(with({Graph::kRows, 4}, [](Graph& g) { linear_of(g, "x", "a", 5, 2, "y"); }),
-          "(Gemm) has weights of another shape than its input needs");
+          "(Gemm) has weights whose shape does not fit its input");
   refused(with(images(3, 4),
                [](Graph& g) {
                  g.add("BatchNormalization", {"x", "none"}, {}, "y");
                }),
-          "reads 'none', which nothing gives");
+          "reads 'none', which no node computes");
   refused(with(images(3, 4), [](Graph& g) { g.add("Relu", {"x"}, {}, "y"); }), "its output is images of 3 x 4 x 4");
   refused(with(images(3, Graph::kRows), [](Graph& g) { g.add("Relu", {"x"}, {}, "y"); }),
           "is not fixed or out of range");
@@ -461,7 +461,7 @@ TEST(Import, RefusesOperatorsThatNoLayerComputes) {
     });
   };
   EXPECT_NE(imported(padded({0, 0, 0, 2, 0, 0, 0, 0}, "Conv")).find("padding_width = 2"), std::string::npos);
-  refused(padded({0, 0, 0, 1, 0, 0, 0, -1}, "Conv"), "(Pad) pads other dimensions than height and width, or cuts them");
+  refused(padded({0, 0, 0, 1, 0, 0, 0, -1}, "Conv"), "(Pad) pads dimensions other than height and width, or cuts them");
   refused(padded({0, 0, 0, 2, 0, 0, 0, 0}, "Sub"), "(Sub) reads an image that a Pad has enlarged");
 }
 

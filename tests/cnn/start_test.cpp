@@ -170,7 +170,7 @@ TEST(Start, RefusesTensorsThatDoNotFit) {
             "start: the tensor 0.weight of w.safetensors is 3 x 4, but the network needs 4 x 3: change the layer, or "
             "rename it so that it keeps its random values");
   EXPECT_EQ(refusal(net, with("fc.weight", {4, 3}, &values[0])),
-            "start: w.safetensors has no tensor for any layer of the network, which wants 0.weight, but it has "
+            "start: w.safetensors has no tensor for any layer of the network, which needs 0.weight, but it has "
             "fc.weight: name the layers as the file does");
   EXPECT_NE(refusal(net, with("0.weight", {4, 3}, &wrong[0])).find("a value that is not finite"), std::string::npos);
   EXPECT_NE(refusal(net, with("0.weight", {4, 3}, &whole[0])).find("has whole numbers"), std::string::npos);

@@ -147,7 +147,7 @@ TEST_F(Csv, IgnoresColumnsAndSuggestsWhichToIgnore) {
   const CsvTable all = read(text);
   EXPECT_EQ(all.table.features, 2);
   ASSERT_EQ(all.notes.size(), 1U);
-  EXPECT_NE(all.notes[0].find("column 'id' counts the rows"), std::string::npos);
+  EXPECT_NE(all.notes[0].find("column 'id' numbers the rows"), std::string::npos);
   CsvOptions options;
   options.ignore = {"id"};
   EXPECT_EQ(read(text, options).table.features, 1);
@@ -341,7 +341,7 @@ TEST_F(Csv, LeavesOutANamelessColumnThatCountsTheRows) {
     ASSERT_EQ(part.table.features, 1) << name;
     EXPECT_EQ(part.table.x[4], 1);
     ASSERT_EQ(part.notes.size(), 1U);
-    EXPECT_NE(part.notes[0].find("counts the rows; it is no feature"), std::string::npos);
+    EXPECT_NE(part.notes[0].find("numbers the rows, so it is no feature"), std::string::npos);
     CsvOptions options;
     options.columns = &part.columns;
     EXPECT_EQ(read(text, options).table.x, part.table.x);

@@ -198,6 +198,15 @@ TEST(Plots, HeatMapColoursOverATenfoldRangeAreLogarithmic) {
   EXPECT_HAS(find(plots(view), "plots/heatmap.svg")->content, ">log scale<");
 }
 
+TEST(Plots, TheColoursOfASmallHeatMapHaveTwoNumbers) {
+  results::RunView view = grid(2, 2);
+  const double errors[] = {262, 262, 266, 266, 267, 267, 269, 269};
+  for (size_t i = 0; i < 8; ++i) view.records[i] = record(static_cast<uint32_t>(i), errors[i], 300);
+  const std::string map = find(plots(view), "plots/heatmap.svg")->content;
+  EXPECT_HAS(map, ">88<");
+  EXPECT_HAS(map, ">89<");
+}
+
 TEST(Plots, TakesHostileNamesAndNumbers) {
   results::RunView view = grid(5, 3);
   view.plan.params = {"<C & \"x\">", "../g/\xFF"};

@@ -410,7 +410,7 @@ TEST(Svc, RefusesKernelValuesThatCannotBe) {
   };
   std::vector<Candidate> candidates(2);
   candidates[1].kernel = "precomputed";
-  refuses(Blobs(60, 60, 3, 2), candidates, "the kernel of some candidates is precomputed");
+  refuses(Blobs(60, 60, 3, 2), candidates, "the kernel is precomputed for only some candidates");
   candidates[0].kernel = "precomputed";
   refuses(Blobs(60, 59, 3, 2), candidates, "59 columns and 60 training rows");
 }

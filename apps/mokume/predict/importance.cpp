@@ -192,8 +192,8 @@ void print_columns(const Importances& report, uint32_t repeats) {
     say(stdout, "{:<{}}  {:>12}  {:>10}\n", results::elide(one.column, 40), widest, text(one.rise.mean),
         text(one.rise.sd));
   say(stdout,
-      "\nAn important column is one that the model uses; it need not be a cause. Columns that tell the same share "
-      "their importance.\n");
+      "\nAn important column is one that the model uses; it need not be a cause. Columns with the same "
+      "information share their importance.\n");
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ void draw_legend(Svg& svg, const Colours& colours, const results::Unit& unit, do
   const bool log = colours.scale.log;
   const Scale scale{log, unit.factor * means.low, unit.factor * means.high, kMapsTop + height, kMapsTop};
   double taken = std::numeric_limits<double>::infinity();
-  for (const Tick& tick : ticks(scale, height < 120 ? 2 : 5)) {
+  for (const Tick& tick : ticks(scale, height < 120 ? 3 : 5)) {
     const double y = scale.at(tick.value);
     if (tick.label.empty() || y > taken - 13) continue;
     svg.line(left + 14, y, left + 18, y, "axis");

@@ -59,7 +59,7 @@ int Builder::add(MadeLayer layer) {
     const int64_t size = std::accumulate(w.shape.begin(), w.shape.end(), int64_t{1}, std::multiplies<>());
     if (size != int64_t(w.values.size()))
       throw Error(MK_BAD_DATA, "a weight '" + w.name + "' of the layer " + layer.type() +
-                                   " has another shape than the layer needs: export the model again");
+                                   " has a shape that does not fit its layer: export the model again");
     numbers_ += w.values.size();
   }
   if (numbers_ > most_numbers_) throw Error(MK_UNSUPPORTED, "its layers share weights, which mokume's layers do not");

@@ -323,7 +323,7 @@ void Graph::concat(const Node& node) {
     const Value x = layer_value(node, i);
     const int64_t axis = integer(node, "axis", 0);
     if (axis != 1 && axis != (x.shape.flat ? -1 : -3))
-      unsupported(node, "joins along another dimension than the channels");
+      unsupported(node, "joins along a dimension other than the channels");
     layer.inputs.push_back(x.layer);
     if (i == 0) {
       layer.out = x.shape;
@@ -346,7 +346,7 @@ void Graph::softmax(const Node& node) {
   const bool channels = axis == 1 || axis == (s.flat ? -1 : -3);
   const bool last = changed_.count(node.output(0)) == 0;
   if (!channels || (!s.flat && !single && old && (axis != 1 || !last)))
-    unsupported(node, "is along another dimension than the channels, or is not the last one of a classifier");
+    unsupported(node, "is along a dimension other than the channels, or is not the last one of a classifier");
   if (last && (s.flat || single || old)) {
     flatten_value(node, x);
     classifies_ = ended_ = true;

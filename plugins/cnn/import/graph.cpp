@@ -103,7 +103,7 @@ bool is_given_by_a_layer(const Value& out) {
 // Checks that the output is a row of numbers, and determines what they mean.
 void Graph::end() {
   const auto found = values_.find(output_);
-  if (found == values_.end()) throw Error(MK_BAD_DATA, "nothing gives its output: export the model again");
+  if (found == values_.end()) throw Error(MK_BAD_DATA, "no node computes its output: export the model again");
   Value& out = found->second;
   if (!ended_) materialise(out);
   const std::string maker = out.made_by;
@@ -120,8 +120,10 @@ void Graph::end() {
     flatten_value(last, Value(out));
   }
   if (!out.shape.flat)
-    throw Error(MK_UNSUPPORTED, "its output is images of " + text(out.shape) +
-                                    ", and a network of mokume gives a row of numbers: classes, or one number");
+    throw Error(
+        MK_UNSUPPORTED,
+        "its output is images of " + text(out.shape) +
+            ", but a network of mokume has a row of numbers as its output: one for each class, or a single one");
   outputs_ = out.shape.elements();
   if (out.bounded && outputs_ > 1)
     throw Error(MK_UNSUPPORTED, maker + " ends the network with " + std::to_string(outputs_) +
@@ -316,7 +318,7 @@ Value& Graph::value(const Node& node, size_t i) {
   const auto found = values_.find(input_name(node, i));
   if (found == values_.end())
     throw Error(MK_BAD_DATA,
-                title(node) + " reads '" + node.input(int(i)) + "', which nothing gives: export the model again");
+                title(node) + " reads '" + node.input(int(i)) + "', which no node computes: export the model again");
   if (found->second.area != 0 && node.op_type() != "MatMul")
     unsupported(node, "reads the rows of an image without its columns");
   if (found->second.pad != kNoPad && node.op_type() != "Conv")
@@ -344,7 +346,7 @@ std::vector<float> Graph::floats(const Node& node, size_t i) {
 
 std::vector<int64_t> Graph::whole_numbers(const Node& node, size_t i) {
   const Tensor& t = constant(node, i);
-  if (t.size() != t.integers.size()) unsupported(node, "has real numbers where whole ones belong");
+  if (t.size() != t.integers.size()) unsupported(node, "has real numbers instead of integers");
   return t.integers;
 }
 

@@ -34,7 +34,7 @@ void Graph::linear(const Node& node, bool transposed, bool with_bias) {
   const Tensor& t = constant(node, 1);
   const Value x = rows(node, 0);
   if (t.dims.size() != 2 || t.dims[transposed ? 1 : 0] != x.shape.elements())
-    throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
+    throw Error(MK_BAD_DATA, title(node) + " has weights whose shape does not fit its input: export it again");
   const int64_t outputs = t.dims[transposed ? 0 : 1], inputs = x.shape.elements();
   std::vector<float> values = floats(node, 1);
   const auto scale = [&](const char* attribute, std::vector<float>& all) {
@@ -72,7 +72,7 @@ void Graph::batch_norm(const Node& node) {
   const Value x = layer_value(node, 0);
   const bool old = model_.operator_set < 7;
   if (integer(node, "training_mode", 0) != 0 || (old && integer(node, "is_test", 0) == 0))
-    unsupported(node, "is in the mode of training: call eval() before the export");
+    unsupported(node, "is in training mode: call eval() before the export");
   if (integer(node, "spatial", 1) != 1) unsupported(node, "has numbers for each pixel (spatial)");
   const int64_t channels = x.shape.flat ? x.shape.elements() : x.shape.channels;
   MadeLayer layer;
@@ -87,7 +87,7 @@ void Graph::batch_norm(const Node& node) {
   for (const char* name : {"weight", "bias", "running_mean", "running_var"}) {
     std::vector<float> values = floats(node, i++);
     if (int64_t(values.size()) != channels)
-      throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
+      throw Error(MK_BAD_DATA, title(node) + " has weights whose shape does not fit its input: export it again");
     layer.weights.push_back({name, {channels}, std::move(values)});
   }
   if (x.layer == Builder::kInput && x.shape.flat) layer.inputs = {rows(node, 0).layer};
@@ -97,7 +97,7 @@ void Graph::batch_norm(const Node& node) {
 void Graph::layer_norm(const Node& node) {
   const Value x = layer_value(node, 0);
   const int64_t rank = x.shape.flat ? 2 : 4, axis = integer(node, "axis", -1);
-  if ((axis < 0 ? axis + rank : axis) != 1) unsupported(node, "normalises other dimensions than all elements of a row");
+  if ((axis < 0 ? axis + rank : axis) != 1) unsupported(node, "normalises dimensions other than all elements of a row");
   const int64_t elements = x.shape.elements();
   MadeLayer layer;
   layer.keys = {{"type", "layer_norm"}, {"eps", decimal(float(real(node, "epsilon", 1e-5F)))}};
@@ -135,7 +135,7 @@ void Graph::instance_norm(const Node& node) {
   const int64_t groups = x.layout == Value::Layout::groups ? x.groups : x.shape.channels;
   const std::vector<float> weight = floats(node, 1), bias = floats(node, 2);
   if (int64_t(weight.size()) != groups || int64_t(bias.size()) != groups || x.norm != nullptr)
-    throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
+    throw Error(MK_BAD_DATA, title(node) + " has weights whose shape does not fit its input: export it again");
   MadeLayer layer = group_norm_of(x.shape, groups, real(node, "epsilon", 1e-5F), weight, bias);
   layer.inputs = {x.layer};
   layer.hint = hint(node, 1);
@@ -152,7 +152,7 @@ void Graph::group_norm(const Node& node) {
     return int64_t(values.size()) == x.shape.channels || int64_t(values.size()) == groups;
   };
   if (groups < 1 || x.shape.channels % groups != 0 || !fits(weight) || !fits(bias))
-    throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
+    throw Error(MK_BAD_DATA, title(node) + " has weights whose shape does not fit its input: export it again");
   MadeLayer layer = group_norm_of(x.shape, groups, real(node, "epsilon", 1e-5F), weight, bias);
   layer.inputs = {x.layer};
   layer.hint = hint(node, 1);

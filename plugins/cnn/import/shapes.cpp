@@ -66,7 +66,7 @@ void Graph::dropout(const Node& node) {
   const bool trains =
       has_input(node, 2) && (constant(node, 2).size() != 1 || constant(node, 2).integers != std::vector<int64_t>{0});
   if (trains || (model_.operator_set < 7 && integer(node, "is_test", 0) == 0))
-    unsupported(node, "is in the mode of training: call eval() before the export");
+    unsupported(node, "is in training mode: call eval() before the export");
   pass(node);
 }
 
@@ -195,9 +195,9 @@ void Graph::squeeze(const Node& node) {
   }
   if (ended_) return pass(node);
   const Value x = value(node, 0).layout == Value::Layout::pixel ? value(node, 0) : image(node, 0);
-  if (squeezed(node) != std::vector<int64_t>{2, 3}) unsupported(node, "removes other dimensions than height and width");
+  if (squeezed(node) != std::vector<int64_t>{2, 3}) unsupported(node, "removes dimensions other than height and width");
   if (x.shape.height != 1 || x.shape.width != 1)
-    unsupported(node, "removes other dimensions than height and width of 1");
+    unsupported(node, "removes dimensions other than height and width of 1");
   flatten_value(node, x);
 }
 

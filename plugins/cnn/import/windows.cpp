@@ -78,7 +78,7 @@ Graph::Window Graph::window(const Node& node, const Shape& in, int64_t kernel_h,
   const auto pair = [&](const char* name, const std::vector<int64_t>& fallback, int64_t least, size_t count = 2) {
     std::vector<int64_t> values = integers(node, name, fallback);
     if (values.size() != count)
-      unsupported(node, std::string("has ") + name + " of another number than two dimensions");
+      unsupported(node, std::string("has ") + name + " for more or fewer than two dimensions");
     for (const int64_t v : values)
       if (v < least || v > kMost) unsupported(node, std::string("has ") + name + " out of range");
     return values;
@@ -160,7 +160,7 @@ bool suits_transposed_groups(const Tensor& weight, int64_t groups, int64_t chann
 void Graph::conv(const Node& node) {
   const Value x = image(node, 0);
   const Tensor& weight = constant(node, 1);
-  if (weight.dims.size() != 4) unsupported(node, "is a convolution of another number than two dimensions");
+  if (weight.dims.size() != 4) unsupported(node, "is not a convolution of two dimensions");
   Shape padded = x.shape;
   padded.height += x.pad[0] + x.pad[2];
   padded.width += x.pad[1] + x.pad[3];
@@ -171,7 +171,7 @@ void Graph::conv(const Node& node) {
   for (size_t i = 0; i < 4; ++i) *std::array{&w.top, &w.left, &w.bottom, &w.right}[i] += x.pad[i];
   const int64_t groups = integer(node, "group", 1), filters = weight.dims[0];
   if (!suits_groups(weight, groups, x.shape.channels) || !has_size_of(weight, w))
-    throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
+    throw Error(MK_BAD_DATA, title(node) + " has weights whose shape does not fit its input: export it again");
   MadeLayer layer;
   layer.weights.push_back({"weight", weight.dims, floats(node, 1)});
   if (w.dilation_h != w.dilation_w || (!w.is_even() && !w.is_same()) || !w.is_below_kernel())
@@ -208,7 +208,7 @@ void Graph::pad(const Node& node) {
   if (!zero && mode->second == "zeros") unsupported(node, "pads with another number than 0");
   const bool inside = rank == 4 && pads[0] == 0 && pads[1] == 0 && pads[4] == 0 && pads[5] == 0 &&
                       std::all_of(pads.begin(), pads.end(), [](int64_t v) { return v >= 0 && v <= kMost; });
-  if (!inside) unsupported(node, "pads other dimensions than height and width, or cuts them");
+  if (!inside) unsupported(node, "pads dimensions other than height and width, or cuts them");
   x.pad = {pads[2], pads[3], pads[6], pads[7]};
   x.pad_mode = mode->second;
   give(node, std::move(x));
@@ -217,11 +217,11 @@ void Graph::pad(const Node& node) {
 void Graph::conv_transpose(const Node& node) {
   const Value x = image(node, 0);
   const Tensor& weight = constant(node, 1);
-  if (weight.dims.size() != 4) unsupported(node, "is a convolution of another number than two dimensions");
+  if (weight.dims.size() != 4) unsupported(node, "is not a convolution of two dimensions");
   Window w = window(node, x.shape, weight.dims[2], weight.dims[3]);
   const int64_t groups = integer(node, "group", 1);
   if (!suits_transposed_groups(weight, groups, x.shape.channels) || !has_size_of(weight, w))
-    throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
+    throw Error(MK_BAD_DATA, title(node) + " has weights whose shape does not fit its input: export it again");
   auto added = integers(node, "output_padding", {0, 0});
   const auto in_range = [](int64_t v) { return v >= 0 && v <= kMost; };
   if (added.size() != 2 || !in_range(added[0]) || !in_range(added[1]))
@@ -328,7 +328,7 @@ void Graph::reduce_mean(const Node& node) {
   for (int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
   std::sort(axes.begin(), axes.end());
   if (axes != (last ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3}))
-    unsupported(node, "is a mean over other dimensions than height and width");
+    unsupported(node, "is a mean over dimensions other than height and width");
   average_all(node, x);
   Value& made = values_[node.output(0)];
   if (integer(node, "keepdims", 1) == 0)

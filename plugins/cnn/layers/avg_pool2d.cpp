@@ -10,7 +10,7 @@ constexpr mk_param kAvgPool2dKeys[] = {
     integer("kernel_size", 1, 1024, "", "height of the window, and its width without kernel_width"),
     integer("kernel_width", 0, 1024, "0", "width of the window; 0: the same as kernel_size"),
     integer("stride", 0, 1024, "0", "step of the window; 0: the size of the window"),
-    integer("stride_width", 0, 1024, "0", "step of the window to the right; 0: the default or as stride"),
+    integer("stride_width", 0, 1024, "0", "step of the window to the right; 0: as stride"),
     integer("padding", 0, 1023, "0", "zeros around the image"),
     integer("padding_width", -1, 1023, "-1", "padding on the left and on the right; -1: as padding"),
     flag("ceil_mode", "false", "also windows that begin in the image and end beyond its padding"),

@@ -20,7 +20,7 @@ namespace {
 constexpr mk_param kBatchNormKeys[] = {
     positive("eps", 1, "1e-5", "added to the variance"),
     {"momentum", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1, "0.1", "",
-     "share of a batch's moments in the running ones", nullptr, 0, 0},
+     "share of a batch's moments in the running moments", nullptr, 0, 0},
     kNormInitialisation,
 };
 

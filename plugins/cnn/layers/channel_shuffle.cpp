@@ -62,6 +62,6 @@ class ChannelShuffle : public Layer {
 }  // namespace
 
 extern constinit const LayerType kChannelShuffle =
-    layer_type<ChannelShuffle>("channel_shuffle", "channels, one of each group in turn", kChannelShuffleKeys);
+    layer_type<ChannelShuffle>("channel_shuffle", "takes one channel of each group in turn", kChannelShuffleKeys);
 
 }  // namespace mokume::cnn

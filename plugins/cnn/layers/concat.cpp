@@ -56,6 +56,6 @@ class Concat : public Layer {
 }  // namespace
 
 extern constinit const LayerType kConcat =
-    joining_type<Concat>("concat", "channels of several images, or features of several rows");
+    joining_type<Concat>("concat", "joins the channels of several images, or the features of several rows");
 
 }  // namespace mokume::cnn

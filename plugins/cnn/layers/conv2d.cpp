@@ -21,7 +21,7 @@ constexpr mk_param kConv2dKeys[] = {
     kPaddingWidth,
     younger(integer("dilation", 1, 1024, "1", "distance between neighbouring pixels of the window")),
     younger(integer("groups", 1, 1e6, "1",
-                    "parts of the channels; a filter sees one part. As many as input channels: depthwise")),
+                    "groups of channels, of which a filter sees one; as many as input channels: depthwise")),
     younger(flag("same", "false", "choose the padding so that the output has the size of the input; needs stride 1")),
     younger(text("padding_mode", "\"zeros\"", "zeros|reflect|replicate|circular",
                  "pixels around the image: zeros, its mirror image, its border, or those of the opposite side")),

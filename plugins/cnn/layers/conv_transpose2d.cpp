@@ -19,7 +19,7 @@ constexpr mk_param kConvTranspose2dKeys[] = {
     integer("padding_width", -1, 1023, "-1", "pixels cut off on the left and on the right; -1: as padding"),
     integer("output_padding", 0, 1023, "0", "pixels added below and on the right of the output; below the stride"),
     integer("dilation", 1, 1024, "1", "distance between neighbouring pixels of the window"),
-    integer("groups", 1, 1e6, "1", "parts of the channels that do not mix"),
+    integer("groups", 1, 1e6, "1", "groups of channels that do not mix"),
     flag("bias", "true", "one number added per channel of the output"),
     kInitialisation,
     kInitGain,

@@ -12,10 +12,10 @@ namespace mokume::cnn {
 namespace {
 
 constexpr mk_param kEmbeddingKeys[] = {
-    integer("vocabulary", 1, 1 << 24, "", "codes of a column, which are whole numbers from 0 to vocabulary - 1"),
+    integer("vocabulary", 1, 1 << 24, "", "number of codes of a column, which are integers from 0 to vocabulary - 1"),
     integer("size", 1, 1e6, "", "numbers in the vector of a code"),
     integer("first", 0, 1e9, "0", "first column with codes, from 0"),
-    integer("columns", 0, 1e9, "0", "columns with codes; 0 stands for all from `first` on"),
+    integer("columns", 0, 1e9, "0", "number of columns with codes; 0: all from `first` on"),
 };
 
 class Embedding : public Layer {

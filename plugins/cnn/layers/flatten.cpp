@@ -19,6 +19,6 @@ class Flatten : public Layer {
 
 }  // namespace
 
-extern constinit const LayerType kFlatten = layer_type<Flatten>("flatten", "images as rows of features");
+extern constinit const LayerType kFlatten = layer_type<Flatten>("flatten", "turns images into rows of features");
 
 }  // namespace mokume::cnn

@@ -15,7 +15,7 @@ constexpr mk_param kConvInitialisation = younger(
     text("initialisation", "\"default\"",
          "default|kaiming_uniform|kaiming_normal|xavier_uniform|xavier_normal|orthogonal|normal|trunc_normal|"
          "zeros|dirac|whitening",
-         "initial weights, as for linear; dirac: filters that pass on channels; whitening: of patches of the images"));
+         "initial weights, as for linear; dirac: pass on channels; whitening: decorrelate patches of the images"));
 constexpr mk_param kInitGain =
     younger(positive("init_gain", 1e6, "1.0", "factor of the initial weights of xavier and orthogonal"));
 constexpr mk_param kInitStd =
@@ -25,7 +25,7 @@ constexpr mk_param kBiasInitialisation = younger(text("bias_initialisation", "\"
 // Normalising layers have this key.
 constexpr mk_param kNormInitialisation =
     younger(text("initialisation", "\"ones\"", "ones|zeros",
-                 "initial weight; zeros: a residual block whose last norm has them begins as its shortcut"));
+                 "initial weight; with zeros in its last norm, a residual block begins as its shortcut"));
 
 // Sets the distribution of the weight, whose `bound` must be the default.
 inline void initialise(Parameter& weight, const Values& v) {

@@ -9,7 +9,8 @@ namespace mokume::cnn {
 namespace {
 
 constexpr mk_param kLrnKeys[] = {
-    integer("size", 1, 1e6, "", "adjacent channels over which it takes the mean; an even size has one more after"),
+    integer("size", 1, 1e6, "",
+            "number of adjacent channels in the mean; an even size includes one more after the channel"),
     real("alpha", 0, 1e6, "1e-4", "factor of the mean square"),
     positive("beta", 100, "0.75", "exponent of the divisor"),
     positive("k", 1e6, "1.0", "added to the mean square times alpha"),

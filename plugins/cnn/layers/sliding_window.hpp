@@ -12,7 +12,7 @@ namespace mokume::cnn {
 constexpr mk_param kKernelWidth =
     younger(integer("kernel_width", 0, 1024, "0", "width of the window; 0: the same as kernel_size"));
 constexpr mk_param kStrideWidth =
-    younger(integer("stride_width", 0, 1024, "0", "step of the window to the right; 0: the default or as stride"));
+    younger(integer("stride_width", 0, 1024, "0", "step of the window to the right; 0: as stride"));
 constexpr mk_param kPaddingWidth =
     younger(integer("padding_width", -1, 1023, "-1", "padding on the left and on the right; -1: as padding"));
 constexpr mk_param kCeilMode =

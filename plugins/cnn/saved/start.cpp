@@ -48,7 +48,7 @@ Start::Start(const std::string& path, std::string_view bytes, const Network& net
       extra_.push_back(tensor.name);
   }
   if (found == 0)
-    throw Error(MK_BAD_DATA, "start: " + path_ + " has no tensor for any layer of the network, which wants " +
+    throw Error(MK_BAD_DATA, "start: " + path_ + " has no tensor for any layer of the network, which needs " +
                                  list_of(missing_) + (extra_.empty() ? "" : ", but it has " + list_of(extra_)) +
                                  ": name the layers as the file does");
 }

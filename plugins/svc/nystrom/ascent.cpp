@@ -177,9 +177,9 @@ void Ascent::run_natively(const std::vector<int32_t>& running, int32_t first, in
   AscentArrays arrays{};
   arrays.ints = device_.host_pointer<AscentInts>(ints_buffer_);
   if (arrays.ints == nullptr)
-    throw Error(MK_UNSUPPORTED,
-                std::string(device_.info().name) +
-                    " neither compiles kernels nor shares its memory with the host, but svc needs one of the two");
+    throw Error(MK_UNSUPPORTED, std::string(device_.info().name) +
+                                    " neither compiles kernels nor shares its memory with the host, but svc needs one "
+                                    "of these: name another device");
   arrays.floats = device_.host_pointer<AscentFloats>(floats_buffer_);
   arrays.signs = device_.host_pointer<int8_t>(signs_);
   arrays.target = device_.host_pointer<float>(target_);

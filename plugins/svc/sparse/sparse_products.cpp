@@ -30,9 +30,9 @@ template <class T>
 T* host_memory(const sdk::Device& device, mk_buffer* buffer) {
   auto* const p = static_cast<T*>(device.table()->host_pointer(device.table()->self, buffer));
   if (p == nullptr)
-    throw Error(MK_UNSUPPORTED,
-                std::string(device.info().name) +
-                    " neither compiles kernels nor shares its memory with the host, but svc needs one of the two");
+    throw Error(MK_UNSUPPORTED, std::string(device.info().name) +
+                                    " neither compiles kernels nor shares its memory with the host, but svc needs one "
+                                    "of these: name another device");
   return p;
 }
 

@@ -143,7 +143,7 @@ TEST(Start, IsNotResumedWithAnotherFile) {
   const Ended changed = place.mokume("resume " + run.string());
   EXPECT_EQ(changed.code, 2) << changed.err;
   EXPECT_TRUE(has(changed.err,
-                  "was started with another content of w.safetensors: restore that file, or start a new "
+                  "was started with other contents of w.safetensors: restore that file, or start a new "
                   "run"))
       << changed.err;
 }

@@ -98,6 +98,23 @@ TEST_F(Check, RefusesSplitsOfARunThatIsNone) {
   EXPECT_TRUE(has(refused(2, net + "empty"), "not a run of a team"));
 }
 
+TEST_F(Check, SaysThatOnlyARunKnowsTheDevicesOfATeam) {
+  place_.write("e.toml", small_experiment("host", 100));
+  const std::string team =
+      " e.toml --set model=cnn 'search={}' 'model_options={layers=[{type=\"flatten\"},{type=\"linear\","
+      "out_features=10}],epochs=1,batch_size=10,parallel={type=\"synchronous\"}}' devices.team=true";
+  const std::string said =
+      "e.toml: ok; `mokume run` also checks the number of devices in the team, which depends on "
+      "the nodes";
+  Ended check = place_.mokume("check" + team);
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_TRUE(has(check.err, said + "\n")) << check.err;
+  ASSERT_EQ(place_.mokume("run" + team + " devices.use=host:0,host:1").code, 0);
+  check = place_.shell(Place::program() + " check" + team + " devices.repeat_splits=$(echo runs/small/*)");
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_TRUE(has(check.err, said + " and must be 2 for devices.repeat_splits\n")) << check.err;
+}
+
 TEST_F(Check, SaysWhereAPathWasLookedFor) {
   const std::string relative = "relative to the working directory " + here();
   EXPECT_TRUE(has(refused(3, "'data={source=\"csv\",path=\"./gone.csv\"}'"), "'./gone.csv' cannot be opened: "));

@@ -12,7 +12,8 @@ TEST(FullDisk, ARunKeepsItsFitsAndTheSameCommandResumesIt) {
   place.write("e.toml", small_experiment("host"));
   const Ended full = place.shell("ulimit -f 4 && " + Place::program() + " run e.toml");
   EXPECT_EQ(full.code, 75) << full.err;
-  EXPECT_TRUE(has(full.err, "run the same command again; the run keeps its finished fits and resumes\n")) << full.err;
+  EXPECT_TRUE(has(full.err, "run the same command again; the run keeps its finished fits and can be resumed\n"))
+      << full.err;
   const std::string stamp = place.run("small").filename().string();
   const Ended resumed = place.mokume("run e.toml");
   EXPECT_EQ(resumed.code, 0) << resumed.err;

@@ -295,7 +295,7 @@ class MLPClassifier(Network, sklearn.neural_network.MLPClassifier):
     else: lbfgs, other learning rates, early_stopping, partial_fit, weights of rows, and several labels for each row.
     With `verbose`, a sentence says so.
 
-    The rows of each epoch are drawn in another order. `alpha` decays biases, too, and counts in full in a smaller last
+    Each epoch shuffles the rows differently. `alpha` also penalises biases, and is the same in a smaller last
     batch. `loss_curve_` and the rule that stops by it leave out the penalty.
 
     `devices` takes the values of `mokume run --devices`; None stands for the host if the data is small, and for all
