@@ -88,7 +88,9 @@ int check_config(Runtime& runtime, const RunOptions& options) {
   if (wary.missing() && !told.empty())
     say(stderr, "{}: the keys of the model '{}' are not checked: {}\n", options.config, wary.model(), told);
   if (!config) return kUsage;
-  if (told.empty()) inspect::check_start(runtime.registry(), runtime.log(), *config);
+  if (told.empty())
+    if (const std::string note = inspect::check_start(runtime.registry(), runtime.log(), *config); !note.empty())
+      say(stderr, "{}: {}\n", options.config, note);
   say(stderr, "{}: ok{}\n", options.config, told.empty() ? "" : "; " + told);
   return kDone;
 }

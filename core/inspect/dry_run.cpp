@@ -150,12 +150,14 @@ uint32_t check_outer_rows(const node::Experiment& experiment, base::Log& log) {
 
 }  // namespace
 
-void check_start(registry::Registry& registry, base::Log& log, const config::Config& config) {
+std::string check_start(registry::Registry& registry, base::Log& log, const config::Config& config) {
   run::check_output(config.output, config.name);
   const auto devices = node::Machine(registry, log, config.devices).select(config.devices);
+  std::string storage_note;
   uint32_t smallest = 0;  // outer fold that leaves the fewest rows
   {
     const node::Experiment experiment(registry, config);
+    storage_note = experiment.data().storage_note;
     const scheduler::Workload workload = run::workload_of(experiment, run::kSeveralDevices);
     if (!config.repeat_splits.empty()) {
       static_cast<void>(team::splits_to_repeat(config.repeat_splits));
@@ -169,6 +171,7 @@ void check_start(registry::Registry& registry, base::Log& log, const config::Con
     in_outer_fold(config, smallest, [&] {
       static_cast<void>(node::Experiment(registry, run::outer_config(config, config.output, smallest)));
     });
+  return storage_note;
 }
 
 std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,
@@ -185,6 +188,7 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
       counted_rows(data.train, "training row"), counted_rows(data.test, "test row"),
       base::counted(static_cast<uint64_t>(data.train.features), "feature"),
       data.class_names.empty() ? "numbers as targets" : base::counted(data.class_names.size(), "class", "classes"));
+  if (!data.storage_note.empty()) text += data.storage_note + "\n";
   text += fits_text(plan, workload);
   for (size_t p = 0; p < plan.params.size(); ++p) {
     std::set<std::string> values;

@@ -17,6 +17,7 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
 
 // Throws the Error that would stop a run before its first fit: the data cannot be read, the model rejects the
 // experiment, a device that the configuration names is absent or too small, or run directories cannot be created.
-void check_start(registry::Registry& registry, base::Log& log, const config::Config& config);
+// Returns Dataset::storage_note.
+std::string check_start(registry::Registry& registry, base::Log& log, const config::Config& config);
 
 }  // namespace mokume::inspect
