@@ -199,14 +199,15 @@ StorageChoice choose_storage(const Table& train, const Table& test) {
   const uint64_t bytes = cells * sizeof(float);
   const double share = static_cast<double>(train.x.size() + test.x.size()) / static_cast<double>(cells);
   const std::string size = base::human_bytes(bytes), limit = base::human_bytes(kLargeBytes);
+  const std::string filled = share < 1e-4 ? "under 0.01 %" : fmt::format("{:.2g} %", 100 * share);
   if (bytes <= kLargeBytes)
     return {false, fmt::format("the rows become dense, because they then take only {}, at most {}", size, limit)};
   if (share >= kSmallShare)
-    return {false, fmt::format("the rows become dense, because {:.2g} % of their values are not 0, at least {:.2g} %",
-                               100 * share, 100 * kSmallShare)};
-  return {true, fmt::format("the rows remain sparse, because dense ones would take {}, more than {}, and {:.2g} % of "
-                            "their values are not 0, less than {:.2g} %",
-                            size, limit, 100 * share, 100 * kSmallShare)};
+    return {false, fmt::format("the rows become dense, because {} of their values are not 0, at least {:.2g} %", filled,
+                               100 * kSmallShare)};
+  return {true, fmt::format("the rows remain sparse, because dense ones would take {}, more than {}, and {} of their "
+                            "values are not 0, less than {:.2g} %",
+                            size, limit, filled, 100 * kSmallShare)};
 }
 
 void make_dense(RawTable& part) {

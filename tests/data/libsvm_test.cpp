@@ -218,15 +218,17 @@ TEST(StorageChoice, LargeTablesOfFewValuesRemainSparse) {
   const StorageChoice choice = choose_storage(sparse_table(10'000, 20'000, 100'000), {});
   EXPECT_TRUE(choice.sparse);
   EXPECT_EQ(choice.sentence,
-            "the rows remain sparse, because dense ones would take 763 MiB, more than 256 MiB, and 0.05 % of their "
+            "the rows remain sparse, because dense ones would take 762.9 MiB, more than 256.0 MiB, and 0.05 % of their "
             "values are not 0, less than 10 %");
 }
 
 TEST(StorageChoice, SmallTablesBecomeDense) {
   const StorageChoice choice = choose_storage(sparse_table(1024, 65'536, 1), {});
   EXPECT_FALSE(choice.sparse);
-  EXPECT_EQ(choice.sentence, "the rows become dense, because they then take only 256 MiB, at most 256 MiB");
-  EXPECT_TRUE(choose_storage(sparse_table(1024, 65'536, 1), sparse_table(1, 65'536, 0)).sparse) << "with test rows";
+  EXPECT_EQ(choice.sentence, "the rows become dense, because they then take only 256.0 MiB, at most 256.0 MiB");
+  const StorageChoice tested = choose_storage(sparse_table(1024, 65'536, 1), sparse_table(1, 65'536, 0));
+  EXPECT_TRUE(tested.sparse) << "test rows count";
+  EXPECT_NE(tested.sentence.find("under 0.01 % of their values"), std::string::npos) << tested.sentence;
 }
 
 TEST(StorageChoice, FilledTablesBecomeDense) {
