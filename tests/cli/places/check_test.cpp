@@ -85,7 +85,7 @@ TEST_F(Check, MakesRowsDenseForModelsThatNeedThem) {
   const Ended network =
       place_.mokume(data +
                     "--set model=cnn 'search={method=\"none\"}' "
-                    "'model_options={layers=[{type=\"linear\",out_features=2},{type=\"log_softmax\"}]}'");
+                    "'model_options={batch_size=10,layers=[{type=\"linear\",out_features=2},{type=\"log_softmax\"}]}'");
   EXPECT_TRUE(has(network.err, "the rows become dense, because the model 'cnn' takes no sparse rows")) << network.err;
   std::string wide;
   for (int row = 0; row < 1000; ++row) {
