@@ -77,6 +77,23 @@ TEST_F(Curve, FitsOnAllRowsAreThoseOfTheRun) {
   EXPECT_EQ(place_.mokume("explain " + measured.string() + " refit").code, 2);
 }
 
+// The random numbers of a network depend on the place of a fit in the plan, so another run's fits would differ.
+TEST_F(Curve, TheLastPointOfANetworkIsThatOfTheRun) {
+  place_.write(
+      "e.toml",
+      "name = \"n\"\nmodel = \"cnn\"\nseed = 3\ndevices.use = \"host\"\n"
+      "data = { source = \"digits\", limit = 240, standardize = { mean = 127.5, scale = 255 } }\n"
+      "validation.folds = 3\n[model_options]\nepochs = 3\nbatch_size = 16\n"
+      "layers = [{ type = \"flatten\" }, { type = \"linear\", out_features = 10 }, { type = \"log_softmax\" }]\n");
+  ASSERT_EQ(place_.mokume("run e.toml").code, 0);
+  const fs::path done = place_.run("n");
+  const Ended ended = curve(done, "--points 2 --json");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const double mean = json::parse(slurp(done / "summary.json"))["best"]["mean"];
+  EXPECT_EQ(json::parse(ended.out)["points"].back()["mean"], mean);
+  EXPECT_EQ(lines_of(slurp(curve_run(done) / "results.csv")).size(), 1U + 3);
+}
+
 TEST_F(Curve, RepeatsCountInTheLastPoint) {
   const fs::path done = run("folds = 4, repeats = 2");
   const Ended ended = curve(done, "--points 2 --json");
