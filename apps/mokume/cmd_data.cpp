@@ -41,6 +41,7 @@ int data_info(const std::string& spec) {
       counted(d.test.rows, "test row"), counted(d.train.features, "feature"),
       d.class_names.empty() ? "numeric targets" : base::counted(d.class_names.size(), "class", "classes"), d.sha256);
   for (const std::string& note : d.notes) text += note + "\n";
+  if (!d.storage_note.empty()) text += d.storage_note + "\n";
   if (!d.train.labels.empty()) {
     std::vector<int64_t> counts(d.class_names.size(), 0);
     for (const int32_t label : d.train.labels) ++counts[static_cast<size_t>(label)];

@@ -171,8 +171,8 @@ int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, 
   });
 }
 
-// Runs the experiment that measures the learning curve of a candidate, and returns the exit code.
-int run_curve(Runtime& runtime, run::RunRequest request, uint32_t candidate, StopWatch& watch,
+// Runs the experiment that measures the learning curve of the run `whole`, and returns the exit code.
+int run_curve(Runtime& runtime, run::RunRequest request, const results::RunView& whole, StopWatch& watch,
               const CurveOptions& options, const StoredRun& stored) {
   const bool leads = runtime.transport().rank() == 0;
   const Verbosity verbosity = options.json ? Verbosity::json : options.quiet ? Verbosity::quiet : Verbosity::usual;
@@ -190,7 +190,8 @@ int run_curve(Runtime& runtime, run::RunRequest request, uint32_t candidate, Sto
     tell(result, true);
     return kStopped;
   }
-  const results::LearningCurve curve = run::curve_of(run::read_view(runtime.registry(), result.directory), candidate);
+  const results::LearningCurve curve =
+      run::curve_of(whole, run::read_view(runtime.registry(), result.directory), result.rung_rows);
   run::keep_curve(options.run, curve);
   report::write(run::write_tables(runtime.registry(), options.run), options.run);
   if (options.json) say(stdout, "{}\n", base::to_json(curve));
@@ -219,12 +220,13 @@ int measure_curve(Runtime& runtime, const CurveOptions& options) {
     request.config = run::curve_config(stored.config(), view, options.run, points);
     return stored.with_devices([&] {
       return with_takeover(runtime, request, [&](const run::RunRequest& now) {
-        return run_curve(runtime, now, *view.best, watch, options, stored);
+        return run_curve(runtime, now, view, watch, options, stored);
       });
     });
   };
   // Groups of rows can make folds so unequal that fewer points are possible than the number of rows suggests.
-  for (uint32_t points = run::curve_config(stored.config(), view, options.run, options.points).rungs;; --points) {
+  const config::Config curve = run::curve_config(stored.config(), view, options.run, options.points);
+  for (uint32_t points = run::points_of(curve);; --points) {
     try {
       return measure(points);
     } catch (const node::TooFewRows&) {

@@ -156,6 +156,10 @@ typedef struct mk_experiment {
   uint32_t own_candidates;
   uint32_t n_files;
   const mk_file* files; /* one for each path */
+  /* Inputs of the test rows, scaled like those of `train` and without labels, targets and weights, or NULL if there are
+   * none. check() refuses rows here that predict() would refuse after all fits. It is NULL in sessions that scale the
+   * inputs of a fold. */
+  const mk_data* test;
 } mk_experiment;
 
 /* A fit with fold == MK_ALL_ROWS (a refit) trains on every place of the bootstrap's sample and validates nothing. */
@@ -429,7 +433,7 @@ typedef struct mk_model {
                     mk_error* error);
 
   /* Returns MK_INVALID_ARGUMENT or MK_BAD_DATA for errors that the schema cannot express (combinations, data that the
-   * model cannot use). */
+   * model cannot use), and MK_UNSUPPORTED if the rows are sparse and the parameters need dense rows. */
   int32_t (*check)(void* self, const mk_experiment* experiment, mk_error* error);
 
   /* Groups all fits (each candidate in its bootstraps and folds) into about `parts` bundles, or more if possible. The

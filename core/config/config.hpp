@@ -73,6 +73,7 @@ struct Config {
   uint32_t n_candidates = 0;          // number to draw (random) or per bootstrap (list with bagging, 0 for all)
   uint32_t rungs = 1;                 // rungs of successive halving; 1 computes every fit on all rows
   uint32_t factor = 4;                // ratio of candidates, and of rows, between two rungs
+  bool whole = true;                  // whether the last rung has all rows, and a model of all rows follows
   uint32_t trials = 0;                // if positive, number of candidates to compute, chosen by earlier results
   uint32_t at_once = 4;               // number of trials that may be under way at once
   std::string select;                 // metric that selects the best candidate, or "" for the model's default

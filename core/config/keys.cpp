@@ -204,9 +204,11 @@ std::vector<Parameter> row_keys() {
           .for_sources({"libsvm", "csv", "npy"}),
       Key("data", "storage", Type::text,
           "sparse: keep only the values that are not 0, in memory and on the device, for models that take such rows "
-          "(svc); without it, dense",
+          "(svc); auto: sparse if the model takes such rows, dense ones would take more than 256 MiB and less than 10 "
+          "% of "
+          "the values are not 0; without it, dense",
           kInPlan | kPlanIfSet, kIn<&DataSpec::storage>)
-          .one_of({"sparse", "dense"})
+          .one_of({"sparse", "dense", "auto"})
           .for_sources({"libsvm"}),
       Key("data", "missing", Type::text,
           "what a missing cell causes: an error, a dropped row, or the mean of the column (for words, the most "
@@ -328,6 +330,10 @@ std::vector<Parameter> search_keys() {
           "successive halving: each rung has 1/factor of the candidates and factor times the rows of the one before",
           kInPlan | kPlanIfSet, kIn<&Config::factor>)
           .within(2, 100),
+      Key("search", "whole", Type::boolean,
+          "false, which `mokume curve` writes: the last rung has 1/factor of the rows, and no model of all rows "
+          "follows",
+          kInPlan | kPlanIfSet | kWritten, kIn<&Config::whole>),
       Key("search", "trials", Type::integer,
           "number of candidates to compute in each bootstrap; each is chosen by the results of earlier ones",
           kInPlan | kPlanIfSet, kIn<&Config::trials>)
@@ -421,7 +427,7 @@ Json value_before(const Parameter& key) {
 std::vector<std::string> names_in(std::string_view table) {
   std::vector<std::string> names;
   for (const Parameter& key : keys())
-    if (table == key.table) names.push_back(key.name);
+    if (table == key.table && !key.has(kWritten)) names.push_back(key.name);
   return names;
 }
 

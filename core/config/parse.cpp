@@ -62,6 +62,8 @@ void check_candidates(Reading& reading, const Entry& method) {
 void check_rungs(Reading& reading, Origin origin) {
   const Config& config = reading.config;
   const Entry *rungs = reading.find("search", "rungs"), *factor = reading.find("search", "factor");
+  if (const Entry* whole = reading.find("search", "whole"); whole != nullptr && origin == Origin::experiment)
+    reading.diagnostics.add(whole->location, "whole is for runs of `mokume curve`", "remove it");
   if (rungs == nullptr && factor != nullptr)
     reading.diagnostics.add(factor->location, "factor has no meaning without rungs", "add rungs = 3");
   if (rungs == nullptr || !reading.is_good("search.rungs") || config.rungs == 1) return;
@@ -74,7 +76,6 @@ void check_rungs(Reading& reading, Origin origin) {
   refuse(config.bootstraps > 0, "bagging trains the best candidate of every bootstrap on all of its rows",
          "remove search.rungs or [bagging]");
   refuse(config.repeats > 1, "rungs cannot be combined with repeats", "remove validation.repeats or search.rungs");
-  refuse(config.ordered, "earlier rungs would mix earlier and later rows", "remove search.rungs or validation.ordered");
   if (reading.is_good("validation.folds") && config.folds == 0)
     refuse(true, "rungs compare candidates by cross-validation", "set validation.folds to 2 or more");
 }

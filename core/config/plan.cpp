@@ -72,7 +72,8 @@ search::Plan make_plan(const Config& config, const std::string& data_sha256, int
   search::Plan plan;
   plan.repeats = config.repeats * config.rungs;  // one of the two is 1
   plan.folds = config.folds * plan.repeats;
-  plan.factor = config.rungs > 1 ? config.factor : 0;
+  plan.factor = config.rungs > 1 || !config.whole ? config.factor : 0;
+  plan.whole = config.whole;
   plan.bootstraps = std::max(1U, config.bootstraps);
   plan.own_candidates = own_candidates(config);
   plan.trials = config.trials;

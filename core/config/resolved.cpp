@@ -61,6 +61,7 @@ bool applies(const Parameter& key, const Config& config) {
   if (config.share > 0 && key.has(kFoldsOnly)) return false;
   if (key.table == "data" && key.name == "within" && !(config.folds > 0 && config.data.learns())) return false;
   if (key.table == "search" && key.name == "at_once" && config.trials == 0) return false;
+  if (key.has(kWritten) && key.member.get(config) == value_before(key)) return false;
   const std::vector<std::string>& sources = key.sources;
   return sources.empty() || std::find(sources.begin(), sources.end(), config.data.source) != sources.end();
 }

@@ -105,7 +105,7 @@ Json table_schema(const std::string& table) {
   Json properties = Json::object();
   Json required = Json::array();
   for (const Parameter& key : keys()) {
-    if (table != key.table) continue;
+    if (table != key.table || key.has(kWritten)) continue;
     properties[key.name] = key.type == Type::table ? described(table_schema(key.path()), key.doc) : key_schema(key);
     if (key.has(kRequired)) required.push_back(key.name);
   }

@@ -66,7 +66,7 @@ struct DataSpec {
   std::string test_labels = {};          // npy: label file for `test`
   Layout layout = Layout::none;          // npy: order of dimensions for pictures with channels
   std::string folds_file = {};           // [validation] file with the fold of each training row, or ""
-  std::string storage = {};              // libsvm: "sparse", "dense" or "", which is dense
+  std::string storage = {};              // libsvm: "sparse", "dense", "auto" or "", which is dense
   std::string task = {};                 // "classification", "regression" or "" (see learn_labels())
   int64_t size = 0;                      // images: height and width in pixels, or 0 to keep the size
   int64_t channels = 0;                  // images: 1 (grey), 3 (colour), or 0 to let the pictures decide
@@ -79,7 +79,13 @@ struct DataSpec {
   // Returns whether inputs are scaled. If they are, readers keep the values that float32 rounds (Table::exact).
   bool scales() const { return standardize.kind != Standardize::Kind::none; }
 
+  bool subtracts_means() const {
+    return standardize.kind == Standardize::Kind::features ||
+           (standardize.kind == Standardize::Kind::fixed && standardize.mean != 0);
+  }
+
   bool keeps_sparse() const { return storage == "sparse"; }
+  bool chooses_storage() const { return storage == "auto"; }
 
   // Returns whether scaling or fillers depend on the rows on which they are fitted.
   bool learns() const { return standardize.kind == Standardize::Kind::features || missing == Missing::mean; }
@@ -179,6 +185,7 @@ struct Dataset {
   Table unscaled;                  // x and exact of `train` before scaling if each fold scales or fills, else empty
   std::vector<Gap> gaps;           // filled cells of train.x if each fold scales or fills
   std::vector<std::string> notes;  // findings from reading the files, one sentence each
+  std::string storage_note;        // the chosen storage and the reason if DataSpec::storage is "auto", else ""
   CopiedColumns ids;               // csv: columns that are no features, of the training rows
 };
 

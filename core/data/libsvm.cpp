@@ -1,5 +1,7 @@
 #include "data/libsvm.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -188,6 +190,40 @@ class LibsvmReader {
 
 RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features, bool exact, bool sparse) {
   return LibsvmReader(path, limit, features, exact, sparse).read();
+}
+
+StorageChoice choose_storage(const Table& train, const Table& test) {
+  constexpr uint64_t kLargeBytes = uint64_t{256} << 20;
+  constexpr double kSmallShare = 0.1;
+  const uint64_t cells = static_cast<uint64_t>(train.rows + test.rows) * static_cast<uint64_t>(train.features);
+  const uint64_t bytes = cells * sizeof(float);
+  const double share = static_cast<double>(train.x.size() + test.x.size()) / static_cast<double>(cells);
+  const std::string size = base::human_bytes(bytes), limit = base::human_bytes(kLargeBytes);
+  const std::string filled = share < 1e-4 ? "under 0.01 %" : fmt::format("{:.2g} %", 100 * share);
+  if (bytes <= kLargeBytes)
+    return {false, fmt::format("the rows become dense, because they then take only {}, at most {}", size, limit)};
+  if (share >= kSmallShare)
+    return {false, fmt::format("the rows become dense, because {} of their values are not 0, at least {:.2g} %", filled,
+                               100 * kSmallShare)};
+  return {true, fmt::format("the rows remain sparse, because dense ones would take {}, more than {}, and {} of their "
+                            "values are not 0, less than {:.2g} %",
+                            size, limit, filled, 100 * kSmallShare)};
+}
+
+void make_dense(RawTable& part) {
+  Table& table = part.table;
+  Table sparse;
+  std::swap(sparse.x, table.x);
+  std::swap(sparse.exact, table.exact);
+  std::swap(sparse.starts, table.starts);
+  std::swap(sparse.column, table.column);
+  const bool exact = !sparse.exact.empty();
+  const size_t each = sizeof(float) + (exact ? sizeof(double) : 0);
+  table.x.assign(checked_count(part.path, table.rows, table.features, each), 0.0F);
+  if (exact) table.exact.assign(table.x.size(), 0.0);
+  for (size_t row = 0; row + 1 < sparse.starts.size(); ++row)
+    for (auto at = static_cast<size_t>(sparse.starts[row]); at < static_cast<size_t>(sparse.starts[row + 1]); ++at)
+      table.set(row * static_cast<size_t>(table.features) + static_cast<size_t>(sparse.column[at]), sparse.value(at));
 }
 
 void widen(const std::string& path, int64_t features, RawTable& part) {

@@ -14,6 +14,19 @@ namespace mokume::data {
 // float32 rounds in Table::exact. `sparse` keeps the rows sparse, so that their memory depends on the text alone.
 RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features, bool exact = false, bool sparse = false);
 
+// Tells in a sentence whether `storage = "auto"` keeps sparse rows as they are, and why.
+struct StorageChoice {
+  bool sparse = false;
+  std::string sentence;
+};
+
+// Keeps the rows sparse if dense ones would take more than 256 MiB and less than a tenth of the values are not 0. The
+// choice depends on the rows alone, so it is the same on every machine.
+StorageChoice choose_storage(const Table& train, const Table& test);
+
+// Makes sparse rows dense.
+void make_dense(RawTable& part);
+
 // Appends features that are 0 in all rows, up to `features` of them. Throws Error(MK_BAD_DATA) that names the file
 // `path`, which has them, if the table would be too large for its text.
 void widen(const std::string& path, int64_t features, RawTable& part);

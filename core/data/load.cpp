@@ -64,16 +64,28 @@ Parts read_idx_sets(const DataSpec& spec) {
   return parts;
 }
 
+// Chooses the storage of rows that were read as sparse ones, unless means make them dense.
+void settle_storage(Parts& parts) {
+  StorageChoice choice{false, "the rows become dense, because data.standardize subtracts means"};
+  if (parts.train.table.sparse()) choice = choose_storage(parts.train.table, parts.test.table);
+  for (RawTable* part : {&parts.train, &parts.test})
+    if (part->table.sparse() && !choice.sparse) make_dense(*part);
+  parts.storage_note = "data.storage is 'auto': " + choice.sentence;
+}
+
 Parts read_libsvm_files(const DataSpec& spec) {
   const std::string path = single_file(locate(spec.path));
-  Parts parts{stem(path), read_libsvm(path, spec.limit, 0, spec.scales(), spec.keeps_sparse()), {}, {}};
+  const bool sparse = spec.keeps_sparse() || (spec.chooses_storage() && !spec.subtracts_means());
+  Parts parts{stem(path), read_libsvm(path, spec.limit, 0, spec.scales(), sparse), {}, {}};
   if (!spec.weight.empty())
     parts.train.table.weights =
         read_npy_weights(spec.weight, static_cast<int64_t>(parts.train.labels.size()), spec.limit);
-  if (spec.test.empty()) return parts;
-  parts.test = read_libsvm(spec.test, 0, 0, spec.scales(), spec.keeps_sparse());
-  widen(path, parts.train.table.features, parts.test);
-  widen(spec.test, parts.test.table.features, parts.train);  // a feature that no training row has is 0 there
+  if (!spec.test.empty()) {
+    parts.test = read_libsvm(spec.test, 0, 0, spec.scales(), sparse);
+    widen(path, parts.train.table.features, parts.test);
+    widen(spec.test, parts.test.table.features, parts.train);  // a feature that no training row has is 0 there
+  }
+  if (spec.chooses_storage()) settle_storage(parts);
   return parts;
 }
 
@@ -232,6 +244,7 @@ Dataset load(const DataSpec& spec) {
   LabelMap map =
       learn_labels(parts.train.labels, parts.train.path, spec.source == "images" ? "classification" : spec.task);
   data.notes = std::move(parts.notes);
+  data.storage_note = std::move(parts.storage_note);
   data.ids = std::move(parts.ids);
   if (spec.source == "csv" || spec.source == "libsvm" || spec.source == "npy")
     data.notes.push_back(task_note(map, spec.task, data.train.rows));
@@ -263,6 +276,10 @@ CsvExpected expected_in(const DataSpec& spec, const TrainedOn& trained) {
 Dataset load_for_prediction(const DataSpec& spec, const TrainedOn& trained, CopiedColumns* copied,
                             const CsvPiece* piece) {
   check_spec(spec);
+  if (spec.chooses_storage())
+    throw Error(MK_INVALID_ARGUMENT,
+                "data.storage is 'auto', which chooses for training rows: write storage=sparse or storage=dense for "
+                "rows to predict, or leave it out");
   int64_t features = trained.features;
   if (features == 0 && trained.mean.size() > 1) features = static_cast<int64_t>(trained.mean.size());
   Parts parts = read_to_predict(spec, features, trained, copied, piece);

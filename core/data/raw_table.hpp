@@ -28,6 +28,7 @@ struct Parts {
   std::vector<std::string> notes = {};  // findings from reading the files, one sentence each
   std::vector<Gap> gaps = {};           // gaps of `train`
   CopiedColumns ids = {};               // Dataset::ids
+  std::string storage_note = {};        // Dataset::storage_note
 };
 
 }  // namespace mokume::data

@@ -182,11 +182,10 @@ void check_images(const DataSpec& spec) {
 
 void check_storage(const DataSpec& spec) {
   if (spec.storage.empty()) return;
-  if (spec.storage != "sparse" && spec.storage != "dense")
-    contradiction("data.storage is '" + spec.storage + "'; it can be sparse or dense");
+  if (spec.storage != "sparse" && spec.storage != "dense" && spec.storage != "auto")
+    contradiction("data.storage is '" + spec.storage + "'; it can be sparse, dense or auto");
   if (spec.source != "libsvm") contradiction("data.storage is for source libsvm only; remove it");
-  const Standardize& scaling = spec.standardize;
-  if (spec.keeps_sparse() && spec.scales() && (scaling.kind == Standardize::Kind::features || scaling.mean != 0))
+  if (spec.keeps_sparse() && spec.subtracts_means())
     contradiction(
         "data.storage is 'sparse', but data.standardize subtracts means, which fills the zeros; write { mean = 0, "
         "scale "

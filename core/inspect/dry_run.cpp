@@ -155,9 +155,11 @@ std::string check_start(registry::Registry& registry, base::Log& log, const conf
   const auto devices = node::Machine(registry, log, config.devices).select(config.devices);
   std::string left;
   if (config.team) left = "`mokume run` also checks the number of devices in the team, which depends on the nodes";
+  std::string storage_note;
   uint32_t smallest = 0;  // outer fold that leaves the fewest rows
   {
     const node::Experiment experiment(registry, config);
+    storage_note = experiment.data().storage_note;
     const scheduler::Workload workload = run::workload_of(experiment, run::kSeveralDevices);
     if (!config.repeat_splits.empty()) {
       left += fmt::format(" and must be {} for devices.repeat_splits",
@@ -172,7 +174,7 @@ std::string check_start(registry::Registry& registry, base::Log& log, const conf
     in_outer_fold(config, smallest, [&] {
       static_cast<void>(node::Experiment(registry, run::outer_config(config, config.output, smallest)));
     });
-  return left;
+  return left.empty() || storage_note.empty() ? left + storage_note : storage_note + "; " + left;
 }
 
 std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,
@@ -189,6 +191,7 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
       counted_rows(data.train, "training row"), counted_rows(data.test, "test row"),
       base::counted(static_cast<uint64_t>(data.train.features), "feature"),
       data.class_names.empty() ? "numbers as targets" : base::counted(data.class_names.size(), "class", "classes"));
+  if (!data.storage_note.empty()) text += data.storage_note + "\n";
   text += fits_text(plan, workload);
   for (size_t p = 0; p < plan.params.size(); ++p) {
     std::set<std::string> values;

@@ -17,7 +17,7 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
 
 // Throws the Error that would stop a run before its first fit: the data cannot be read, the model rejects the
 // experiment, a device that the configuration names is absent or too small, or run directories cannot be created.
-// Returns a sentence about what only a run can check, or an empty text.
+// Returns what the caller should say in addition, or an empty text: Dataset::storage_note, and what only a run can check.
 std::string check_start(registry::Registry& registry, base::Log& log, const config::Config& config);
 
 }  // namespace mokume::inspect

@@ -334,7 +334,7 @@ uint32_t whole_number(const std::string& text, uint32_t end, const std::string& 
 uint32_t parse_fit(const search::Plan& plan, const std::string& text) {
   const std::vector<std::string> parts = base::split(text, ',');
   const std::string wanted = fmt::format("'{}' is not a fit of this run: write {}", text, ids_text(plan));
-  if (base::trim(parts[0]) == "refit" && parts.size() == (plan.bootstraps > 1 ? 2 : 1))
+  if (plan.whole && base::trim(parts[0]) == "refit" && parts.size() == (plan.bootstraps > 1 ? 2 : 1))
     return plan.refit_slot(parts.size() == 1 ? 0 : whole_number(parts[1], plan.bootstraps, wanted));
   if (parts.size() == 1) return whole_number(parts[0], plan.n_slots(), wanted);
   const bool short_form = parts.size() == 2 && plan.bootstraps == 1;
@@ -381,7 +381,8 @@ std::string explain_run(const Inspection& run) {
                         base::counted(plan.n_computed(), "fit"));
   if (const size_t dropped = results::count_dropped(run.view); dropped > 0)
     text += fmt::format("{} dropped, ", dropped);
-  text += fmt::format("{} of {} refit{}\n", run.view.refits.size(), plan.bootstraps, plan.bootstraps == 1 ? "" : "s");
+  text += plan.whole ? fmt::format("{} of {}\n", run.view.refits.size(), base::counted(plan.bootstraps, "refit"))
+                     : "without a refit\n";
   const std::string trouble = events_text(run, "retired devices:", {Kind::retired}) +
                               events_text(run, "lost nodes:", {Kind::lost, Kind::returned}) + failed_text(run) +
                               events_text(run, "attempts that failed or moved:", {Kind::failed, Kind::moved}) +

@@ -27,9 +27,32 @@ Experiment::Experiment(registry::Registry& registry, const config::Config& confi
   if (config.data.keeps_sparse() && model_->predict_sparse == nullptr)
     throw Error(MK_INVALID_ARGUMENT, "data.storage is 'sparse', but the model '" + config.model +
                                          "' takes dense rows only: remove it, or set it to dense");
-  data::DataSpec spec = config.data;
-  spec.outer = outer_fold_of(config);
+  if (config.data.chooses_storage() && model_->predict_sparse == nullptr) {
+    prepare_dense("the model '" + config.model + "' takes no sparse rows");
+    return;
+  }
+  try {
+    prepare();
+  } catch (const Error& e) {
+    if (e.status() != MK_UNSUPPORTED || !data_.train.sparse()) throw;
+    const std::string why = e.what();
+    if (!config.data.chooses_storage()) throw Error(MK_INVALID_ARGUMENT, why, e.thrown_at());
+    prepare_dense(why.substr(0, why.find(": ")));  // the cure follows the colon
+  }
+}
+
+void Experiment::prepare_dense(const std::string& why) {
+  config_.data.storage = "dense";
+  prepare();
+  data_.storage_note = "data.storage is 'auto': the rows become dense, because " + why;
+}
+
+void Experiment::prepare() {
+  data::DataSpec spec = config_.data;
+  spec.outer = outer_fold_of(config_);
+  data_ = {};  // frees the memory of an earlier call
   data_ = data::load(spec);
+  if (spec.chooses_storage()) config_.data.storage = data_.train.sparse() ? "sparse" : "dense";
   check_metrics();
   check_measures();
   if (!data_.train.weights.empty() && model_->weighs == 0)

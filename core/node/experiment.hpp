@@ -37,7 +37,8 @@ data::OuterFold outer_fold_of(const config::Config& config);
 
 class Experiment {
  public:
-  // Throws Error if data cannot be read or the model refuses the experiment.
+  // Throws Error if data cannot be read or the model refuses the experiment. If data.storage is "auto", config() has
+  // the chosen one instead.
   Experiment(registry::Registry& registry, const config::Config& config);
   Experiment(const Experiment&) = delete;
   Experiment& operator=(const Experiment&) = delete;
@@ -64,6 +65,8 @@ class Experiment {
   std::vector<scheduler::Bundle> bundles(uint32_t parts) const;
 
  private:
+  void prepare();
+  void prepare_dense(const std::string& why);
   void check_team() const;
   void check_precision() const;
   void check_metrics() const;

@@ -4,19 +4,27 @@
 #include "sdk/error.hpp"
 
 namespace mokume::node {
+namespace {
+
+mk_data inputs_for_model(const data::Table& table) {
+  mk_data inputs{};
+  inputs.rows = table.rows;
+  inputs.features = table.features;
+  inputs.x = table.x.data();
+  if (!table.sparse()) return inputs;
+  inputs.starts = table.starts.data();
+  inputs.column = table.column.data();
+  return inputs;
+}
+
+}  // namespace
 
 ModelExperiment::ModelExperiment(const config::Config& config, const search::Plan& plan, const data::Dataset& data,
                                  const Splits& splits, const mk_model& model, const ModelFiles& files) {
   for (const auto& candidate : plan.candidates)
     for (uint32_t p = 0; p < model.n_params; ++p) values_.push_back(value_of(model.params[p], config, plan, candidate));
   for (const std::string& name : data.class_names) class_names_.push_back(name.c_str());
-  train_.rows = data.train.rows;
-  train_.features = data.train.features;
-  train_.x = data.train.x.data();
-  if (data.train.sparse()) {
-    train_.starts = data.train.starts.data();
-    train_.column = data.train.column.data();
-  }
+  train_ = inputs_for_model(data.train);
   train_.labels = data.train.labels.empty() ? nullptr : data.train.labels.data();
   train_.targets = data.train.targets.empty() ? nullptr : data.train.targets.data();
   train_.weights = data.train.weights.empty() ? nullptr : data.train.weights.data();
@@ -29,6 +37,10 @@ ModelExperiment::ModelExperiment(const config::Config& config, const search::Pla
   experiment_.n_candidates = static_cast<uint32_t>(plan.candidates.size());
   experiment_.values = values_.data();
   experiment_.train = &train_;
+  if (data.test.rows > 0) {
+    test_ = inputs_for_model(data.test);
+    experiment_.test = &test_;
+  }
   for (const data::Sample& sample : splits.samples())
     samples_.push_back({static_cast<int64_t>(sample.row.size()), sample.row.data(), sample.fold_of.data()});
   experiment_.samples = samples_.data();

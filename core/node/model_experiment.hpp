@@ -32,7 +32,7 @@ class ModelExperiment {
   std::set<std::string> texts_;  // a set, because texts without references are the same for every candidate
   std::vector<mk_value> values_;
   std::vector<const char*> class_names_;
-  mk_data train_{};
+  mk_data train_{}, test_{};
   std::vector<mk_sample> samples_;
   std::vector<mk_file> files_;
   mk_experiment experiment_{};

@@ -1,7 +1,7 @@
 // Determines the training and validation rows of every fit, in the form for models: samples, each with its own folds.
 // Repeats of the cross-validation are samples of all rows with other folds. In time order, each fold has its own
 // sample, because it leaves out later rows. Each rung of successive halving has a sample, which contains that of the
-// rung before with the same folds.
+// rung before with the same folds; in time order, it has a sample for each fold, of the latest rows to train on.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,11 @@ class Splits {
 
   Place place_of(const Fold& fold) const;
   uint32_t sample_of_refit(uint32_t bootstrap) const;
+  // Return how many rows a fit trains on, as the mean over the folds: in a rung of successive halving, and with all
+  // rows.
+  int64_t rows_in_rung(uint32_t rung) const;
+  int64_t rows_of_whole() const { return rows_of_whole_; }
+
   // Returns nothing if the plan does not contain the fold.
   std::optional<Fold> fold_at(const Place& place) const;
 
@@ -54,14 +59,18 @@ class Splits {
   std::vector<uint32_t> rows_of(const Fold& fold, bool validated) const;
   std::vector<int32_t> assign_rows(const data::Table& train, uint32_t draw) const;
   void draw(const data::Dataset& data);
+  void draw_in_time(const data::Table& train);
   void draw_rungs(const data::Table& train);
+  std::vector<uint64_t> divisors() const;
   void check_smallest(const data::Table& train) const;
 
   const config::Config& config_;
   uint32_t bootstraps_, repeats_;
   uint32_t factor_;  // search::Plan::factor
+  bool whole_;       // search::Plan::whole
   uint32_t folds_;
   std::vector<data::Sample> samples_;
+  int64_t rows_of_whole_ = 0;
 };
 
 }  // namespace mokume::node

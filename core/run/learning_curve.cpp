@@ -46,9 +46,8 @@ config::Config curve_config(const config::Config& whole, const results::RunView&
   const auto refuse = [&](const std::string& why) -> config::Config {
     throw Error(MK_INVALID_ARGUMENT, run_directory + " has no learning curve: " + why);
   };
-  if (whole.bootstraps > 0) return refuse("each member of an ensemble has a best candidate of its own");
-  if (whole.ordered) return refuse("its rows are in the order of time, so that folds already train on growing parts");
-  if (!whole.data.folds_file.empty()) return refuse("its folds come from a file, which may keep rows out of all folds");
+  if (whole.bootstraps > 0)
+    return refuse("folds score each member of an ensemble, but not their vote; run the experiment without [bagging]");
   if (view.state != "done" && view.state != "failed fits")
     return refuse("it is not finished; `mokume resume` finishes it");
   if (!view.best) return refuse("no candidate has a result in every fold");
@@ -58,6 +57,7 @@ config::Config curve_config(const config::Config& whole, const results::RunView&
   if (config.outer_fold == 0) config.outer = 0;
   config.repeats = 1;
   config.calibrate = false;
+  config.whole = whole.folds < 2;  // the run has the folds on all rows
   if (config.folds < 2) config.folds = kUsualFolds;
   config.share = 0;
   fix(config, view.plan, *view.best);
@@ -69,13 +69,16 @@ config::Config curve_config(const config::Config& whole, const results::RunView&
     return refuse(
         fmt::format("its {} rows, or those of its smallest class, are too few for {} points: at most {} are possible",
                     view.data_rows, points, most));
-  config.rungs = points > 0 ? points : std::min(most, kUsualPoints);
+  config.rungs = (points > 0 ? points : std::min(most, kUsualPoints)) - (config.whole ? 0 : 1);
   config.factor = 2;
   return config;
 }
 
-results::LearningCurve curve_of(const results::RunView& measured, uint32_t candidate) {
-  results::LearningCurve curve{candidate, {}, {}};
+uint32_t points_of(const config::Config& curve) { return curve.rungs + (curve.whole ? 0 : 1); }
+
+results::LearningCurve curve_of(const results::RunView& whole, const results::RunView& measured,
+                                const std::vector<int64_t>& rung_rows) {
+  results::LearningCurve curve{whole.best.value(), {}, {}};
   const auto metric = results::selecting_metric(measured.metrics);
   if (!metric) return curve;
   curve.metric = measured.metrics[*metric].name;
@@ -84,16 +87,15 @@ results::LearningCurve curve_of(const results::RunView& measured, uint32_t candi
   const auto fits = results::by_fit(plan, measured.records);
   for (uint32_t rung = 0; rung < plan.rungs(); ++rung) {
     std::vector<double> values;
-    int64_t rows = 0;  // each row validates one fold
     for (uint32_t fit = rung * folds; fit < (rung + 1) * folds; ++fit)
-      if (const auto value = results::value_of(fits.at(fit), metric)) {
-        values.push_back(*value);
-        rows += fits[fit]->n;
-      }
+      if (const auto value = results::value_of(fits.at(fit), metric)) values.push_back(*value);
     if (values.size() < folds) continue;
     const results::Moments moments = results::moments(values);
-    curve.points.push_back({rows - rows / int64_t{folds}, moments.mean, moments.sd});
+    curve.points.push_back({rung_rows.at(rung), moments.mean, moments.sd});
   }
+  if (plan.whole) return curve;
+  for (const results::CandidateRow& row : results::summarise(whole.plan, whole.metrics, whole.records))
+    if (row.candidate == curve.candidate) curve.points.push_back({rung_rows.back(), row.mean, row.sd});
   return curve;
 }
 

@@ -200,7 +200,7 @@ std::map<uint32_t, journal::FitRecord> by_fit(const std::vector<journal::FitReco
 void write_out_of_fold(const std::string& run_directory, const node::Experiment& experiment,
                        const std::vector<journal::FitRecord>& records) {
   const search::Plan& plan = experiment.plan();
-  if (plan.bootstraps > 1 || plan.folds == 0) return;
+  if (plan.bootstraps > 1 || plan.folds == 0 || !plan.whole) return;
   const auto best = best_row(plan, experiment.metrics(), records, 0);
   if (!best || !best->complete) return;
   Pool pool(experiment, best->candidate);

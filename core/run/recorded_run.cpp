@@ -67,7 +67,7 @@ RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& expe
     return;
   }
   base::write_file(base::Below{directory_.path(), "experiment.toml"}, request.source_text);
-  const std::string resolved = config::to_toml(request.config);
+  const std::string resolved = config::to_toml(experiment.config());
   base::write_file(base::Below{directory_.path(), "config.resolved.toml"}, resolved);
   record_.config_sha256 = base::sha256(resolved);
   record_.plan_hash = experiment.plan().hash;

@@ -44,8 +44,8 @@ std::vector<journal::FitRecord> without_dropped(std::vector<journal::FitRecord> 
 }
 
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan) {
-  std::vector<std::vector<uint32_t>> fits(plan.bootstraps);
-  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) fits[plan.key(fit).bootstrap].push_back(fit);
+  std::vector<std::vector<uint32_t>> fits(plan.n_refits());
+  for (uint32_t fit = 0; plan.whole && fit < plan.n_fits(); ++fit) fits[plan.key(fit).bootstrap].push_back(fit);
   return fits;
 }
 

@@ -23,7 +23,7 @@ std::optional<results::CandidateRow> best_row(const search::Plan& plan, const st
 
 std::vector<journal::FitRecord> without_dropped(std::vector<journal::FitRecord> records);
 
-// Returns the fits that the refit of each bootstrap waits for.
+// Returns the fits that each refit waits for.
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
 
 class BestCandidates : public cluster::SearchRules {

@@ -77,7 +77,7 @@ class NodeRun {
     prepare();
     handshake_ = shake_hands();
     const cluster::Handshake& handshake = handshake_;
-    if (handshake.finished) return finished();
+    if (handshake.finished) return with_rows(finished());
     const std::string& directory = handshake.run_directory;
     if (!leads()) locks_reach_ = is_held(directory);
     log_.open_file({directory, fmt::format("logs/node-{:04}.log", transport_.rank())});
@@ -104,7 +104,7 @@ class NodeRun {
     }
     frontend_.end_fits();
     note_fallbacks(*devices_, log_);
-    if (leads()) return conclude(outcome);
+    if (leads()) return with_rows(conclude(outcome));
     RunResult result;
     result.directory = directory;
     result.state = outcome.finished ? "done" : "stopped";
@@ -141,6 +141,13 @@ class NodeRun {
  private:
   bool leads() const { return transport_.rank() == 0; }
 
+  RunResult with_rows(RunResult result) const {
+    const uint32_t rungs = experiment_->config().folds > 0 ? experiment_->plan().rungs() : 0;
+    for (uint32_t rung = 0; rung < rungs; ++rung) result.rung_rows.push_back(experiment_->splits().rows_in_rung(rung));
+    result.rung_rows.push_back(experiment_->splits().rows_of_whole());
+    return result;
+  }
+
   RunResult finished() const {
     if (leads()) return earlier_result(registry_, *finished_);
     RunResult result;
@@ -155,8 +162,7 @@ class NodeRun {
     const cluster::HostShare share = share_host();
     frontend_.phase(fmt::format("loading {}", request_.config.data.source));
     experiment_ = std::make_unique<node::Experiment>(registry_, request_.config);
-    if (leads())
-      for (const std::string& note : experiment_->data().notes) frontend_.phase(note);
+    if (leads()) tell_notes(experiment_->data());
     if (leads() && !request_.fresh && !request_.directory)
       finished_ = finished_run(request_.config.output, request_.config.name, experiment_->plan().hash);
     else if (leads() && request_.takeover && request_.directory && is_finished(*request_.directory))
@@ -172,6 +178,11 @@ class NodeRun {
     devices_ = std::make_unique<node::Devices>(*machine_, *experiment_, log_, share.sharers, recorded,
                                                share.devices_of_run > 1);
     if (leads() && request_.profile) node::remove_profiles(recorded_->directory().path());
+  }
+
+  void tell_notes(const data::Dataset& data) {
+    for (const std::string& note : data.notes) frontend_.phase(note);
+    if (!data.storage_note.empty()) frontend_.phase(data.storage_note);
   }
 
   // Chooses the host cores and devices of this node, before any thread starts on them.

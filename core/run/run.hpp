@@ -63,6 +63,7 @@ struct RunResult {
   std::string reason;                                  // reason for a stop
   bool leader_lost = false;                            // node 0 died or fell silent, and may be replaced
   std::vector<results::DeviceProfile> profiles = {};   // filled if requested
+  std::vector<int64_t> rung_rows = {};                 // Splits::rows_in_rung() of each rung, then rows_of_whole()
 };
 
 // Every rank must call it, and again after Transport::regroup() if node 0 was lost. On ranks other than 0, the result

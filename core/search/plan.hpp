@@ -44,7 +44,7 @@ struct FitKey {
 };
 
 // Fit ids are indices, ordered by candidate, bootstrap and fold. After them, each bootstrap has one slot for its refit,
-// which trains the candidate that the results of the fits select.
+// which trains the candidate that the results of the fits select, unless `whole` is false.
 struct Plan {
   std::vector<std::string> params;             // searched parameters, in file order
   std::vector<std::vector<Value>> candidates;  // values in the order of params
@@ -54,6 +54,7 @@ struct Plan {
   // If positive, the repeats are the rungs of successive halving: each has `factor` times the rows of the one before,
   // and only the best candidates of the one before, of which there are 1 / factor. The fits of the others are dropped.
   uint32_t factor = 0;
+  bool whole = true;  // whether fits of the last rung, and refits, train on all rows; otherwise there are no refits
   // If positive, only so many candidates of each bootstrap are computed, each chosen by the results of earlier ones.
   uint32_t trials = 0;
   // If positive, every bootstrap has its own list of this many candidates, starting with bootstrap 0. If 0, all
@@ -92,7 +93,8 @@ struct Plan {
   }
   uint32_t n_recorded() const { return trials > 0 ? n_computed() : n_fits(); }  // fits with a record in a complete run
   uint32_t n_fits() const { return n_candidates() * fits_per_candidate(); }
-  uint32_t n_slots() const { return n_fits() + bootstraps; }  // fits and refits
+  uint32_t n_refits() const { return whole ? bootstraps : 0; }
+  uint32_t n_slots() const { return n_fits() + n_refits(); }
   bool is_refit(uint32_t id) const { return id >= n_fits(); }
   uint32_t refit_slot(uint32_t bootstrap) const { return n_fits() + bootstrap; }
 

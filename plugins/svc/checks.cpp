@@ -26,7 +26,7 @@ void check_precomputed(const mk_experiment& experiment) {
     precomputed += candidate_settings(experiment, c).precomputed ? 1 : 0;
   if (precomputed == 0) return;
   if (train.starts != nullptr)
-    throw Error(MK_INVALID_ARGUMENT, "the kernel is precomputed, and its matrix is dense: remove data.storage");
+    throw Error(MK_UNSUPPORTED, "the kernel is precomputed, and its matrix is dense: remove data.storage");
   if (precomputed < experiment.n_candidates)
     throw Error(
         MK_INVALID_ARGUMENT,
@@ -191,9 +191,11 @@ void check(const sdk::Host& host, const mk_experiment& experiment) {
       throw Error(MK_INVALID_ARGUMENT, "class_weight weighs classes, but the targets are numbers: remove it");
     check_nu(settings);
     if (train.starts != nullptr && settings.kernel.pairs != Pairs::products)
-      throw Error(MK_INVALID_ARGUMENT,
+      throw Error(MK_UNSUPPORTED,
                   "the kernels laplacian and chi2 compare dense rows: choose another kernel, or remove data.storage");
     check_inputs(settings.kernel, train.x, train.rows, train.features, "training row");
+    if (const mk_data* const test = experiment.test; test != nullptr)
+      check_inputs(settings.kernel, test->x, test->rows, test->features, "test row");
     const bool weighs = !regression && !weights_of(settings.class_weight, experiment, 0, MK_ALL_ROWS).empty();
     if (weighs && train.n_classes > 2 && settings.multiclass == Multiclass::one_vs_rest)
       throw Error(MK_INVALID_ARGUMENT,

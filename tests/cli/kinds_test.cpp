@@ -237,6 +237,20 @@ TEST_F(Kinds, RowsInTimeOrderAreValidatedByModelsOfEarlierRows) {
   EXPECT_NE(share.err.find("validation mse: 31.36"), std::string::npos) << share.err;  // predicts 4.4 instead of 10
 }
 
+TEST_F(Kinds, EarlierRungsInTimeOrderHaveTheLatestRows) {
+  std::string rows = "a,y\n";
+  for (int row = 0; row < 12; ++row) rows += std::to_string(row) + "," + std::to_string(row) + ".5\n";
+  place.write("train.csv", rows);
+  const Ended ended = run(R"(source = "csv", path = "./train.csv")",
+                          "validation = { folds = 2, ordered = true }\n[search]\nmethod = \"grid\"\nrungs = 2\n"
+                          "factor = 2\n[search.params]\nshift = [0, 4]\n");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  // In rung 0, the means of rows 2 to 3 and of rows 4 to 7 count, 3 and 6; in rung 1, those of all earlier rows, 2
+  // and 4.
+  EXPECT_EQ(column(file("results.csv"), 5), std::vector<double>(6, 4)) << "whole blocks validate";
+  EXPECT_EQ(column(file("results.csv"), 6), (std::vector<double>{10.25, 17.25, 2.25, 1.25, 1.25, 5.25}));
+}
+
 TEST_F(Kinds, EachRepeatHasItsOwnFolds) {
   const Ended dry = run(kCsv, "validation = { folds = 2, repeats = 3 }\n", "--dry-run");
   EXPECT_NE(dry.err.find("1 candidate x 3 repeats x 2 folds = 6 fits"), std::string::npos) << dry.err;

@@ -297,6 +297,20 @@ TEST(MakePlan, AYoungerParameterKeepsTheBehaviourOfOlderRuns) {
   EXPECT_EQ(read("", Origin::experiment).config->options.at("unit"), Value(std::string("two")));
 }
 
+TEST(MakePlan, OnlyARunMayLackFitsOnAllRows) {
+  Config config = good(grid("C = [1, 2]\n"));
+  const search::Plan whole = make_plan(config, kData);
+  EXPECT_EQ(to_toml(config).find("whole"), std::string::npos);
+  config.whole = false;
+  const ParseResult read = parse(to_toml(config), "config.resolved.toml", {}, lookup, Origin::run);
+  ASSERT_TRUE(read.config.has_value()) << all_messages(read);
+  const search::Plan parts = make_plan(*read.config, kData);
+  EXPECT_NE(parts.hash, whole.hash);
+  EXPECT_EQ(parts.factor, 4U);
+  EXPECT_EQ(parts.n_slots(), whole.n_fits());
+  EXPECT_EQ(whole.n_slots(), whole.n_fits() + 1);
+}
+
 TEST(MakePlan, AYoungerParameterNeedsNoDefault) {
   std::vector<mk_param> younger(kSvcParams.begin(), kSvcParams.end());
   younger.push_back({"unit", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "", "one|two", "a younger one", nullptr, 0, 0});
@@ -408,6 +422,10 @@ TEST(Schema, DescribesEveryKeyOfTheTable) {
   for (const Parameter& key : keys()) {
     const json* at = &schema;
     if (!key.table.empty()) at = &at->at("properties").at(key.table);
+    if (key.has(kWritten)) {
+      EXPECT_FALSE(at->at("properties").contains(key.name)) << "nobody is to write " << key.name;
+      continue;
+    }
     ASSERT_TRUE(at->at("properties").contains(key.name)) << key.name;
     EXPECT_EQ(at->at("properties").at(key.name).at("description"), key.doc);
     EXPECT_EQ(at->at("additionalProperties"), false);

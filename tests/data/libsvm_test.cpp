@@ -205,6 +205,80 @@ TEST_F(Libsvm, RowsMayHaveWeights) {
   EXPECT_EQ(load(spec).train.weights, (std::vector<float>{1, 0.5F}));
 }
 
+Table sparse_table(int64_t rows, int64_t features, size_t values) {
+  Table table;
+  table.rows = rows;
+  table.features = features;
+  table.starts.assign(static_cast<size_t>(rows) + 1, 0);
+  table.x.assign(values, 1);
+  return table;
+}
+
+TEST(StorageChoice, LargeTablesOfFewValuesRemainSparse) {
+  const StorageChoice choice = choose_storage(sparse_table(10'000, 20'000, 100'000), {});
+  EXPECT_TRUE(choice.sparse);
+  EXPECT_EQ(choice.sentence,
+            "the rows remain sparse, because dense ones would take 762.9 MiB, more than 256.0 MiB, and 0.05 % of their "
+            "values are not 0, less than 10 %");
+}
+
+TEST(StorageChoice, SmallTablesBecomeDense) {
+  const StorageChoice choice = choose_storage(sparse_table(1024, 65'536, 1), {});
+  EXPECT_FALSE(choice.sparse);
+  EXPECT_EQ(choice.sentence, "the rows become dense, because they then take only 256.0 MiB, at most 256.0 MiB");
+  const StorageChoice tested = choose_storage(sparse_table(1024, 65'536, 1), sparse_table(1, 65'536, 0));
+  EXPECT_TRUE(tested.sparse) << "test rows count";
+  EXPECT_NE(tested.sentence.find("under 0.01 % of their values"), std::string::npos) << tested.sentence;
+}
+
+TEST(StorageChoice, FilledTablesBecomeDense) {
+  const StorageChoice choice = choose_storage(sparse_table(10'000, 7'000, 7'000'000), {});
+  EXPECT_FALSE(choice.sparse);
+  EXPECT_EQ(choice.sentence, "the rows become dense, because 10 % of their values are not 0, at least 10 %");
+}
+
+TEST_F(Libsvm, DenseRowsThatItChoosesAreThoseThatItReads) {
+  DataSpec spec = spec_of("libsvm", write("a", "1 1:3 3:0.3\n2 2:6\n1\n2 1:1\n"), write("b", "1 4:1e-3\n2 2:1\n"));
+  for (const Standardize& scaling :
+       {Standardize{}, Standardize{Standardize::Kind::fixed, 0, 3}, Standardize{Standardize::Kind::features, 0, 1}}) {
+    spec.standardize = scaling;
+    spec.storage = "auto";
+    const Dataset chosen = load(spec);
+    spec.storage = "dense";
+    const Dataset dense = load(spec);
+    EXPECT_FALSE(chosen.train.sparse());
+    EXPECT_EQ(chosen.train.x, dense.train.x);
+    EXPECT_EQ(chosen.test.x, dense.test.x);
+    EXPECT_EQ(chosen.sha256, dense.sha256);
+    EXPECT_EQ(chosen.storage_note.find("data.storage is 'auto': the rows become dense, because "), 0U);
+    EXPECT_EQ(dense.storage_note, "");
+  }
+}
+
+TEST_F(Libsvm, SparseRowsThatItChoosesAreThoseThatItReads) {
+  std::string text;
+  for (int row = 0; row < 40; ++row) text += std::to_string(row % 2) + " 3:1 16000000:2\n";
+  DataSpec spec = spec_of("libsvm", write("a", text));
+  spec.storage = "auto";
+  const Dataset chosen = load(spec);
+  spec.storage = "sparse";
+  const Dataset sparse = load(spec);
+  EXPECT_EQ(chosen.train.starts, sparse.train.starts);
+  EXPECT_EQ(chosen.train.x, sparse.train.x);
+  EXPECT_EQ(chosen.sha256, sparse.sha256);
+  spec.storage = "auto";
+  spec.standardize = {Standardize::Kind::fixed, 1, 3};
+  expect_error(MK_BAD_DATA, {"the index 16000000", "times the"}, [&] { load(spec); });
+}
+
+TEST_F(Libsvm, RowsToPredictHaveNoChoice) {
+  DataSpec spec = spec_of("libsvm", write("a", "1 1:1\n"));
+  spec.storage = "auto";
+  const TrainedOn trained{{"1", "2"}, {}, {}, 3, {}, {}};
+  expect_error(MK_INVALID_ARGUMENT, {"'auto'", "storage=sparse or storage=dense"},
+               [&] { load_for_prediction(spec, trained); });
+}
+
 TEST_F(Libsvm, OnlyLibsvmHasAStorage) {
   DataSpec spec = spec_of("csv", write("a", "x,y\n1,2\n"));
   spec.storage = "sparse";

@@ -57,12 +57,35 @@ FUZZ_TARGET(csv) {
   });
 }
 
+void check_sparse(const Table& table) {
+  require(table.starts.size() == static_cast<size_t>(table.rows) + 1 && table.starts.front() == 0, "rows without ends");
+  require(table.starts.back() == static_cast<int64_t>(table.column.size()) && table.x.size() == table.column.size(),
+          "values without columns");
+  for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
+    require(table.starts[row] <= table.starts[row + 1], "a row that ends before it begins");
+    for (auto at = static_cast<size_t>(table.starts[row]); at < static_cast<size_t>(table.starts[row + 1]); ++at) {
+      const bool first = at == static_cast<size_t>(table.starts[row]);
+      require(table.column[at] < table.features && table.column[at] > (first ? -1 : table.column[at - 1]),
+              "columns out of order");
+    }
+  }
+}
+
 FUZZ_TARGET(libsvm_data) {
   const std::string path = file("a.libsvm", bytes);
   accepts([&] {
     const RawTable read = read_libsvm(path, 0, 0);
     check(read);
     require_same(read, read_libsvm(path, 0, read.table.features));
+  });
+  // A table that is too wide to be dense may still be sparse.
+  accepts([&] {
+    RawTable sparse = read_libsvm(path, 0, 0, false, true);
+    check_sparse(sparse.table);
+    constexpr int64_t kFewCells = 1 << 20;
+    if (sparse.table.rows * sparse.table.features > kFewCells) return;
+    make_dense(sparse);
+    require_same(sparse, read_libsvm(path, 0, 0));
   });
 }
 

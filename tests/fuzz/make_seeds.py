@@ -135,6 +135,7 @@ def data():
     seed("csv", "compressed", b"\x00" + gzip.compress(b"a,b\n1,2\n3,4\n", mtime=0))
     seed("libsvm_data", "plain", "+1 1:0.5 3:-2 # a comment\n-1 2:1e-3\n0 qid:3 1:1\n")
     seed("libsvm_data", "numbers", "1.5 1:1\n-2.25\n")
+    seed("libsvm_data", "sparse", "1 1:0.5 70000:1e-60\n2\n1 3:0 16777216:-7\n")
     images = struct.pack(">IIII", 0x803, 2, 2, 3) + bytes(range(12))
     labels = struct.pack(">II", 0x801, 2) + bytes([7, 3])
     seed("idx", "both", images + CUT + labels)

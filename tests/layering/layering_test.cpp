@@ -21,11 +21,11 @@ TEST(Tree, KeepsItsRules) {
 
 // To understand a run, a reader needs what run.cpp reaches. Both numbers may fall; an increase needs a reason. They
 // last rose by trials (ADR 54), cautions for every measure, the readers of more kinds of tables, and predictions of the
-// validated rows, four ops, and the layers that the report draws.
+// validated rows, four ops, the layers that the report draws, the choice of the storage, and rungs in time.
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 43600U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 38800U);
+  EXPECT_LE(core_lines(tree), 43800U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 39000U);
 }
 
 // ---- tests of the checker

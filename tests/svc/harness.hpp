@@ -212,6 +212,14 @@ class Experiment {
     data_.column = rows.column;
   }
 
+  // Adds the inputs of test rows, which must outlive this object.
+  void use_test(const Blobs& blobs) {
+    test_.rows = blobs.rows;
+    test_.features = blobs.features;
+    test_.x = blobs.x.data();
+    experiment_.test = &test_;
+  }
+
   const mk_experiment* get() const { return &experiment_; }
   const std::vector<std::string>& names() const { return names_; }
 
@@ -219,7 +227,7 @@ class Experiment {
   std::vector<mk_value> values_;
   std::vector<std::string> names_;
   std::vector<const char*> name_pointers_;
-  mk_data data_{};
+  mk_data data_{}, test_{};
   std::vector<uint32_t> rows_;
   mk_sample sample_{};
   mk_experiment experiment_{};

@@ -197,6 +197,13 @@ TEST(Chi2, RefusesNegativeInputs) {
       refusal([&] { sdk::call(world.model().check, world.model().self, bad.get()); }),
       "the kernel chi2 compares frequencies, but feature 3 of training row 8 is negative: choose another kernel, or "
       "set data.standardize to \"none\"");
+  const Blobs frequent = frequencies(60);
+  Experiment tested(frequent, {candidates_with("chi2")[0]}, kFoldsHere);
+  tested.use_test(blobs);
+  EXPECT_NE(refusal([&] {
+              sdk::call(world.model().check, world.model().self, tested.get());
+            }).find("feature 3 of test row 8 is negative"),
+            std::string::npos);
   EXPECT_NE(refusal([&] { predicted(world, fitted, blobs); }).find("feature 3 of row 8 is negative"),
             std::string::npos);
   world.model().fitted_destroy(fitted);

@@ -223,7 +223,7 @@ TEST(SparseRows, RefuseKernelsOfDenseRows) {
       sdk::call(world.model().check, world.model().self, experiment.get());
       ADD_FAILURE() << kernel << " is accepted";
     } catch (const Error& e) {
-      EXPECT_EQ(e.status(), MK_INVALID_ARGUMENT);
+      EXPECT_EQ(e.status(), MK_UNSUPPORTED);
       EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
     }
   }

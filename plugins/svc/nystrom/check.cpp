@@ -65,7 +65,7 @@ void check_approximations(const mk_experiment& experiment) {
     const Settings settings = candidate_settings(experiment, c);
     check_approximation(settings);
     if (settings.approximates && experiment.train->starts != nullptr)
-      throw Error(MK_INVALID_ARGUMENT,
+      throw Error(MK_UNSUPPORTED,
                   "approximation \"nystrom\" takes dense rows: remove data.storage, or set approximation to \"none\"");
     if (settings.approximates) landmarks = std::max(landmarks, settings.landmarks);
   }

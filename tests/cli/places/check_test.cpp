@@ -35,6 +35,73 @@ TEST_F(Check, RefusesAPlaceWhereNoRunDirectoryCanBeCreated) {
   EXPECT_FALSE(has(taken, "again")) << "repeating the command does not help: " << taken;
 }
 
+TEST_F(Check, RefusesTestRowsThatTheKernelCannotCompare) {
+  std::string rows;
+  for (int row = 0; row < 40; ++row)
+    rows += std::to_string(row % 2) + " 1:" + std::to_string(row % 5 + 1) + " 2:" + std::to_string(row % 3 + 1) + "\n";
+  place_.write("train.txt", rows);
+  place_.write("test.txt", "0 1:1 2:1\n1 1:2 2:-1\n");
+  const std::string data = "'data={source=\"libsvm\",path=\"./train.txt\",test=\"./test.txt\"}' ";
+  const std::string kernel = "'search={method=\"none\"}' 'model_options={kernel=\"chi2\"}'";
+  const std::string said = refused(3, data + kernel);
+  EXPECT_TRUE(has(said, "feature 2 of test row 2 is negative")) << said;
+  EXPECT_FALSE(fs::exists(place_.path() / "runs/small"));
+}
+
+TEST_F(Check, SaysWhichStorageItChooses) {
+  std::string rows;
+  for (int row = 0; row < 40; ++row)
+    rows += std::to_string(row % 2) + " " + std::to_string(row % 7 + 1) + ":1 3000000:" + std::to_string(row % 3 + 1) +
+            "\n";
+  place_.write("wide.txt", rows);
+  const std::string data = " --set 'data={source=\"libsvm\",path=\"./wide.txt\",storage=\"auto\"}' ";
+  place_.write("e.toml", small_experiment("host", 100));
+  const Ended check = place_.mokume("check e.toml" + data);
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_TRUE(has(check.err, "data.storage is 'auto': the rows remain sparse, because dense ones would take"))
+      << check.err;
+  const Ended planned = place_.mokume("run e.toml --dry-run" + data);
+  EXPECT_TRUE(has(planned.err, "the rows remain sparse")) << planned.err;
+  const Ended run = place_.mokume("run e.toml" + data);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(has(run.err, "the rows remain sparse")) << run.err;
+  EXPECT_TRUE(has(slurp(place_.run("small") / "config.resolved.toml"), "storage = \"sparse\""));
+  const Ended again = place_.mokume("run e.toml" + data + "--set data.storage=sparse");
+  EXPECT_TRUE(has(again.err, "nothing is left to compute")) << "the plan is that of the choice: " << again.err;
+  EXPECT_EQ(place_.mokume("resume " + place_.run("small").string()).code, 0);
+  const Ended predicted = place_.mokume("predict " + place_.run("small").string() + " --data libsvm:wide.txt");
+  EXPECT_EQ(predicted.code, 0) << predicted.err;
+}
+
+TEST_F(Check, MakesRowsDenseForModelsThatNeedThem) {
+  std::string rows;
+  for (int row = 0; row < 40; ++row)
+    rows += std::to_string(row % 2) + " 1:1 2000:" + std::to_string(row % 3 + 1) + "\n";
+  place_.write("rows.txt", rows);
+  place_.write("e.toml", small_experiment("host", 100));
+  const std::string data = "check e.toml --set 'data={source=\"libsvm\",path=\"./rows.txt\",storage=\"auto\"}' ";
+  const Ended small = place_.mokume(data);
+  EXPECT_TRUE(has(small.err, "the rows become dense, because they then take only")) << small.err;
+  const Ended network =
+      place_.mokume(data +
+                    "--set model=cnn 'search={method=\"none\"}' "
+                    "'model_options={batch_size=10,layers=[{type=\"linear\",out_features=2},{type=\"log_softmax\"}]}'");
+  EXPECT_TRUE(has(network.err, "the rows become dense, because the model 'cnn' takes no sparse rows")) << network.err;
+  std::string wide;
+  for (int row = 0; row < 1000; ++row) {
+    wide += std::to_string(row % 2);
+    for (int k = 1; k < 10; ++k) wide += " " + std::to_string(1000 * k + row) + ":1";
+    wide += " 70000:1\n";
+  }
+  place_.write("rows.txt", wide);
+  const Ended kernel = place_.mokume(data + "--set 'search={method=\"none\"}' 'model_options={kernel=\"laplacian\"}'");
+  EXPECT_EQ(kernel.code, 0) << kernel.err;
+  EXPECT_TRUE(has(kernel.err, "the rows become dense, because the kernels laplacian and chi2 compare dense rows\n"))
+      << kernel.err;
+  const Ended other = place_.mokume(data + "--set 'search={method=\"none\"}' 'model_options={kernel=\"rbf\"}'");
+  EXPECT_TRUE(has(other.err, "the rows remain sparse")) << other.err;
+}
+
 TEST_F(Check, RefusesOuterFoldsThatCannotBegin) {
   EXPECT_TRUE(has(refused(2, "validation.outer=200"), "validation.outer is 200 for 100 training rows"));
   const std::string inner = refused(2, "validation.outer=2 validation.folds=70");

@@ -26,6 +26,11 @@ class Curve : public testing::Test {
     EXPECT_EQ(ended.code, 0) << ended.err;
     return place_.run(name);
   }
+  // Returns the directory of the run that measured the curve.
+  static fs::path curve_run(const fs::path& run) {
+    for (const auto& entry : fs::directory_iterator(run / "curve/rows")) return entry.path();
+    return {};
+  }
   Ended curve(const fs::path& run, const std::string& arguments = "") {
     return place_.mokume("curve " + run.string() + " " + arguments);
   }
@@ -54,6 +59,94 @@ TEST_F(Curve, EndsAtTheMeanOfTheBestCandidate) {
   const Ended again = curve(done, "--points 3");
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(again.out, ended.out);
+}
+
+TEST_F(Curve, FitsOnAllRowsAreThoseOfTheRun) {
+  const fs::path done = run();
+  ASSERT_EQ(curve(done, "--points 3").code, 0);
+  const fs::path measured = curve_run(done);
+  EXPECT_EQ(lines_of(slurp(measured / "results.csv")).size(), 1U + 2 * 4) << "two parts in four folds";
+  EXPECT_FALSE(fs::exists(measured / "models/best"));
+  const json summary = json::parse(slurp(measured / "summary.json"));
+  EXPECT_EQ(summary["state"], "done");
+  EXPECT_TRUE(has(slurp(measured / "config.resolved.toml"), "whole = false"));
+  const Ended resumed = place_.mokume("resume " + measured.string());
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  const Ended explained = place_.mokume("explain " + measured.string());
+  EXPECT_TRUE(has(explained.out, "8 of 8 fits, without a refit")) << explained.out << explained.err;
+  EXPECT_EQ(place_.mokume("explain " + measured.string() + " refit").code, 2);
+}
+
+// The random numbers of a network depend on the place of a fit in the plan, so another run's fits would differ.
+TEST_F(Curve, TheLastPointOfANetworkIsThatOfTheRun) {
+  place_.write(
+      "e.toml",
+      "name = \"n\"\nmodel = \"cnn\"\nseed = 3\ndevices.use = \"host\"\n"
+      "data = { source = \"digits\", limit = 240, standardize = { mean = 127.5, scale = 255 } }\n"
+      "validation.folds = 3\n[model_options]\nepochs = 3\nbatch_size = 16\n"
+      "layers = [{ type = \"flatten\" }, { type = \"linear\", out_features = 10 }, { type = \"log_softmax\" }]\n");
+  ASSERT_EQ(place_.mokume("run e.toml").code, 0);
+  const fs::path done = place_.run("n");
+  const Ended ended = curve(done, "--points 2 --json");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const double mean = json::parse(slurp(done / "summary.json"))["best"]["mean"];
+  EXPECT_EQ(json::parse(ended.out)["points"].back()["mean"], mean);
+  EXPECT_EQ(lines_of(slurp(curve_run(done) / "results.csv")).size(), 1U + 3);
+}
+
+TEST_F(Curve, RepeatsCountInTheLastPoint) {
+  const fs::path done = run("folds = 4, repeats = 2");
+  const Ended ended = curve(done, "--points 2 --json");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const json last = json::parse(ended.out)["points"].back();
+  EXPECT_EQ(last["rows"], 300);
+  EXPECT_NEAR(last["mean"].get<double>(), json::parse(slurp(done / "summary.json"))["best"]["mean"].get<double>(),
+              1e-12);
+}
+
+TEST_F(Curve, InTimeASmallerPartHasTheLatestRows) {
+  const fs::path done = run("folds = 3, ordered = true");
+  const Ended ended = curve(done, "--points 2 --json");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const json points = json::parse(ended.out)["points"];
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0]["rows"], 100) << "half of 100, 200 and 300 rows";
+  EXPECT_EQ(points[1]["rows"], 200);
+  EXPECT_NEAR(points[1]["mean"].get<double>(), json::parse(slurp(done / "summary.json"))["best"]["mean"].get<double>(),
+              1e-12);
+  const std::vector<std::string> fits = lines_of(slurp(curve_run(done) / "results.csv"));
+  ASSERT_EQ(fits.size(), 1U + 3);
+  for (size_t fit = 1; fit < fits.size(); ++fit)
+    EXPECT_TRUE(has(fits[fit], ",100,")) << "whole blocks validate: " << fits[fit];
+}
+
+TEST_F(Curve, FoldsOfAFileLoseRowsEach) {
+  std::string folds;
+  for (int row = 0; row < 400; ++row) folds += std::to_string(row < 40 ? -1 : row % 3) + "\n";
+  place_.write("folds.txt", folds);
+  const fs::path done = run("folds = 3, file = \"folds.txt\"");
+  const Ended ended = curve(done, "--points 2 --json");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const json points = json::parse(ended.out)["points"];
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[1]["rows"], 40 + 360 * 2 / 3);
+  EXPECT_NEAR(points[0]["rows"].get<double>(), 140, 20);
+}
+
+TEST_F(Curve, TwoNodesMeasureTheSame) {
+  if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
+  const fs::path done = run();
+  ASSERT_EQ(curve(done, "--points 3").code, 0);
+  const std::string alone = slurp(done / "curve.csv");
+  fs::remove_all(done / "curve");
+  fs::remove(done / "curve.csv");
+  const std::string ranks =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 100 mpirun --oversubscribe -np 2 ";
+  const Ended ended = place_.shell(ranks + Place::program() + " curve " + done.string() + " --points 3");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(slurp(done / "curve.csv"), alone);
+  EXPECT_EQ(lines_of(ended.out).size(), 3U) << "one rank prints: " << ended.out;
+  EXPECT_EQ(json::parse(slurp(curve_run(done) / "summary.json"))["nodes"], 2);
 }
 
 TEST_F(Curve, AHeldOutShareBecomesFolds) {
@@ -118,7 +211,7 @@ TEST_F(Curve, WhatHasNoCurveIsRefused) {
     EXPECT_NE(ended.err.find(said), std::string::npos) << ended.err;
   };
   refuse(run(), "--points 9", "at most 3 are possible");
-  refuse(run("folds = 4", "bagging.bootstraps = 2\n", "bagged"), "", "each member of an ensemble");
+  refuse(run("folds = 4", "bagging.bootstraps = 2\n", "bagged"), "", "run the experiment without [bagging]");
 }
 
 TEST_F(Curve, ADamagedFileIsNamed) {
