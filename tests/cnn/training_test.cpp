@@ -11,8 +11,8 @@
 #include "harness.hpp"
 #include "pictures.hpp"
 #include "saved/fitted.hpp"
-#include "saved/safetensors.hpp"
 #include "sdk/ops.hpp"
+#include "storage/safetensors.hpp"
 #include "support/sample.hpp"
 #include "support/test_host.hpp"
 #include "train/checkpoint.hpp"
@@ -227,7 +227,6 @@ TEST_P(Trainings, StartOverIfTheCheckpointIsDamagedOrForeign) {
   set_layer(larger, 0, conv2d(5, 3, 1, 1, true));
   const Network other = make_network(larger, {6, 6, 1, false}, 4);
   EXPECT_TRUE(found(stopped.engine()));
-  EXPECT_FALSE(found(stopped.engine(), "another fit"));
   EXPECT_FALSE(found(Engine(*device_, other, 8, true, settings.optimizer)));
   Settings plain = settings;  // this optimizer has no states
   plain.optimizer = {ops::Optimizer::sgd, 0.1, 0, 0, 0, 0};
@@ -239,6 +238,10 @@ TEST_P(Trainings, StartOverIfTheCheckpointIsDamagedOrForeign) {
   EXPECT_FALSE(found(stopped.engine()));
   std::ofstream(scratch.str() + "/checkpoint.safetensors") << "nonsense";
   EXPECT_FALSE(found(stopped.engine()));
+  sink.patience = 1;
+  EXPECT_THROW(train(stopped, table), Error);
+  EXPECT_FALSE(found(stopped.engine(), "another fit"));
+  EXPECT_FALSE(found(stopped.engine())) << "the checkpoint of another fit should have been removed";
 }
 
 void write_without_checksum(const std::string& file) {
