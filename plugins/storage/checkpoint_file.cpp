@@ -44,8 +44,9 @@ void CheckpointFile::remove_foreign() const {
   std::error_code failed;
   fs::remove(path_, failed);
   host_.log(MK_LOG_INFO, model_,
-            path_ + " belongs to other data, other settings, another version or another class of device: it was "
-                    "removed, and the fit starts over");
+            path_ +
+                " belongs to other data, other settings, another version or another class of device: it was "
+                "removed, and the fit starts over");
 }
 
 // Keeps the file, so that it can be examined.

@@ -24,8 +24,8 @@ class CheckpointFile {
   void write(safetensors::Writer& writer, const std::string& fit) const;
 
   // Returns read(safetensors::Reader) for a file that has not changed since it was written for this `fit`, else {}.
-  // Removes the file of another fit. `read` throws if the content is invalid. A file that is damaged, invalid or without
-  // a checksum gets the name NAME.safetensors.damaged, with a warning.
+  // Removes the file of another fit. `read` throws if the content is invalid. A file that is damaged, invalid or
+  // without a checksum gets the name NAME.safetensors.damaged, with a warning.
   template <class Read>
   auto read(const std::string& fit, const Read& read) const -> decltype(read(std::declval<safetensors::Reader>())) {
     if (!exists()) return {};

@@ -58,13 +58,33 @@ std::string Checkpoints::identity_of(const FitName& fit) {
   const auto [data, fresh] = data_.try_emplace(fit.bootstrap, 0);
   if (fresh) data->second = sum_of(*experiment_.train, experiment_.samples[fit.bootstrap]);
   const Settings& s = fit.settings;
-  const nlohmann::json parts = {
-      kVersion, storage_,        device_.name,   device_.platform, device_.driver,       device_.isa,
-      data->second,     fit.bootstrap,  fit.fold,         s.kind,               s.c,
-      s.nu,             s.kernel.kind,  s.kernel.pairs,   s.kernel.gamma,       s.kernel.coef0,
-      s.kernel.degree,  s.multiclass,   s.precomputed,    s.tol,                s.max_iterations,
-      s.solver,         s.epsilon,      s.class_weights,  s.standardise_target, experiment_.train->rows,
-      experiment_.train->features};
+  const nlohmann::json parts = {kVersion,
+                                storage_,
+                                device_.name,
+                                device_.platform,
+                                device_.driver,
+                                device_.isa,
+                                data->second,
+                                fit.bootstrap,
+                                fit.fold,
+                                s.kind,
+                                s.c,
+                                s.nu,
+                                s.kernel.kind,
+                                s.kernel.pairs,
+                                s.kernel.gamma,
+                                s.kernel.coef0,
+                                s.kernel.degree,
+                                s.multiclass,
+                                s.precomputed,
+                                s.tol,
+                                s.max_iterations,
+                                s.solver,
+                                s.epsilon,
+                                s.class_weights,
+                                s.standardise_target,
+                                experiment_.train->rows,
+                                experiment_.train->features};
   return parts.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 

@@ -51,7 +51,7 @@ class Checkpoints {
   const mk_experiment& experiment_;
   storage::SaveTimer timer_;
   std::string storage_;
-  std::map<uint32_t, uint64_t> data_;                                      // checksums of the data, by bootstrap
+  std::map<uint32_t, uint64_t> data_;                                       // checksums of the data, by bootstrap
   std::map<std::pair<std::string, int>, std::vector<SavedSolve>> waiting_;  // solves by directory and pass
 };
 

@@ -245,14 +245,15 @@ TEST(Checkpoints, KeepTheEarlierPassesOfIllDeterminedFits) {
     EXPECT_THROW(stopped.fit(keys), Error);
     ASSERT_LT(stopped.reported.size(), keys.size());
     fs::copy(scratch.path(), later.path(), fs::copy_options::recursive);
-    for (const auto& entry : fs::directory_iterator(later.path())) fs::remove(entry.path() / "checkpoint-1.safetensors");
+    for (const auto& entry : fs::directory_iterator(later.path()))
+      fs::remove(entry.path() / "checkpoint-1.safetensors");
     const auto work = [&](const std::string& directory) {
       Session resumed(world, experiment);
       resumed.scratch = directory;
       Stops stops;
       stops.attach(resumed);
       Results all = resumed.fit(keys, notes_of(stopped.reported));
-      all.merge(stopped.reported);
+      all.insert(stopped.reported.begin(), stopped.reported.end());
       EXPECT_EQ(all, expected);
       return stops.polls;
     };
@@ -395,7 +396,11 @@ TEST(Checkpoints, ThatNoSolverCanHaveWrittenAreNotUsed) {
     for (const char* array : {"0.flags", "0.f", "0.a", "0.numbers"}) {
       fit.set(good);
       rewrite(
-          fit.file, [&](const std::string& name, std::vector<char>& data) { if (name == array) data.resize(4); }, says);
+          fit.file,
+          [&](const std::string& name, std::vector<char>& data) {
+            if (name == array) data.resize(4);
+          },
+          says);
       fit.resume(fit.world, fit.experiment, fit.expected);
       if (array == std::string("0.flags")) continue;
       fit.set(good);
