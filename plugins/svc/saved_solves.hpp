@@ -14,8 +14,8 @@ struct SavedSolve {
   int64_t problem = 0;               // index among the problems of the fit
   double c = 0;                      // C of the solution, which a settled chain copies from another fit
   std::optional<Solution> solution;  // none if the problem is unfinished
-  std::vector<float> values;         // of a solution: decision values, or the coefficients of a refit
-  SolveState state;                  // of an unfinished problem
+  std::vector<float> values;         // belong to a solution: decision values, or the coefficients of a refit
+  SolveState state;                  // belongs to an unfinished problem
 };
 
 // Returns whether all numbers of the solve are finite, as put_solves() expects. The extremes of F may be infinite.

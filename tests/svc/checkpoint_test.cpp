@@ -1,4 +1,5 @@
 // Tests that fits resume from checkpoints to the same bits, and that no other file changes a result.
+#include <algorithm>
 #include <climits>
 #include <cmath>
 #include <cstring>
@@ -258,6 +259,75 @@ TEST(Checkpoints, KeepTheEarlierPassesOfIllDeterminedFits) {
       return stops.polls;
     };
     EXPECT_LT(work(scratch.path()), work(later.path()));
+  }
+}
+
+// If the kernel matrix does not fit into memory, a problem may wait for a row when it is saved.
+TEST(Checkpoints, KeepProblemsThatWaitForRows) {
+  const uint64_t matrix = 900 * 912 * sizeof(float);
+  World world("opencl", 0, matrix / 2 + (1 << 20));
+  REQUIRE_DEVICE(world);
+  const Blobs blobs(900, 5, 3, 3, 0.7);
+  for (const char* solver : {"libsvm", "blocked"}) {
+    std::vector<Candidate> candidates(1);
+    candidates[0].c = 10;
+    candidates[0].gamma = 0.05;
+    candidates[0].solver = solver;
+    const Experiment experiment(blobs, candidates, 3);
+    const auto keys = all_fits(1, 3);
+    Session undisturbed(world, experiment);
+    Stops whole;
+    whole.attach(undisturbed);
+    const Results expected = undisturbed.fit(keys);
+    const Period period("1e-9");
+    const test::Scratch scratch;
+    int polls = 0, sessions = 0;
+    EXPECT_EQ(fit_in_parts(world, experiment, keys, scratch.path(), whole.polls / 5 + 3, polls, sessions), expected);
+    EXPECT_GT(sessions, 2) << solver;
+  }
+}
+
+// Returns whether a checkpoint has a round of the blocked solver that its kernel left unfinished.
+bool has_unfinished_round(const std::string& file) {
+  if (!fs::exists(file)) return false;
+  const safetensors::Reader reader(file);
+  return std::any_of(reader.tensors().begin(), reader.tensors().end(), [](const safetensors::Tensor& tensor) {
+    return tensor.name.ends_with(".members") && tensor.bytes > 0;
+  });
+}
+
+// A kernel ends after 32,768 steps, even in the middle of a round.
+TEST(Checkpoints, KeepUnfinishedRounds) {
+  for (const char* form : {"vector", "group"}) {
+    World world("opencl", 0, uint64_t{2} << 30, {{"svc.blocked", form}});
+    REQUIRE_DEVICE(world);
+    const Blobs blobs(450, 6, 2, 3, 3.0);
+    std::vector<Candidate> candidates(1);
+    candidates[0].kernel = "linear";
+    candidates[0].c = 1e4;
+    candidates[0].solver = "blocked";
+    candidates[0].max_iterations = 200'000;
+    const Experiment experiment(blobs, candidates, 3);
+    const std::vector<Key> keys = {{0, 0}};
+    Session undisturbed(world, experiment);
+    const Results expected = undisturbed.fit(keys);
+    const test::Scratch scratch;
+    int unfinished = 0;
+    Results found;
+    for (int sessions = 0; found.empty() && sessions < 100; ++sessions) {
+      Session session(world, experiment);
+      Stops stops{2};
+      stops.attach(session);
+      session.scratch = scratch.path();
+      try {
+        found = session.fit(keys);
+      } catch (const Error& e) {
+        ASSERT_EQ(e.status(), MK_CANCELLED) << e.what();
+        unfinished += has_unfinished_round(scratch / "0-0/checkpoint-1.safetensors") ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(found, expected) << form;
+    EXPECT_GT(unfinished, 0) << form;
   }
 }
 
