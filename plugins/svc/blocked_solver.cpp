@@ -1,6 +1,7 @@
 #include "blocked_solver.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "blocked.embed.hpp"
@@ -12,10 +13,12 @@
 namespace mokume::svc {
 namespace {
 
-constexpr int64_t kBlocksPerItem = 8;  // WIDE in kernels/blocked_vector.cl
-constexpr int64_t kRowsPerItem = 32;   // STRIP in kernels/blocked_vector.cl
-constexpr int32_t kCounts = 4;         // integers per place: members, moved, in_pairs, inside
-constexpr int32_t kSteps = 32'768;     // most steps in a launch of `solve`
+constexpr int64_t kBlocksPerItem = 8;         // WIDE in kernels/blocked_vector.cl
+constexpr int64_t kRowsPerItem = 32;          // STRIP in kernels/blocked_vector.cl
+constexpr int32_t kCounts = 4;                // integers per place
+constexpr int32_t kMembers = 0, kInside = 3;  // MEMBERS and INSIDE in kernels/blocked.cl
+constexpr size_t kInner = 5;                  // floats of an unfinished round per row of the working set
+constexpr int32_t kSteps = 32'768;            // most steps in a launch of `solve`
 // Devices with MK_DEVICE_SOFTWARE limit the loops of a work-item to 65,535 iterations, and a step takes up to 100.
 constexpr int32_t kStepsInSoftware = 600;
 
@@ -23,7 +26,7 @@ constexpr int32_t kStepsInSoftware = 600;
 
 uint64_t BlockedSolver::bytes(const RowOrder& order, int64_t count) {
   const auto set = static_cast<uint64_t>(working_set(order.rows()));
-  return static_cast<uint64_t>(count) * sizeof(float) * (kCounts + 9 * set + set * set);
+  return static_cast<uint64_t>(count) * sizeof(float) * (kCounts + (4 + kInner) * set + set * set);
 }
 
 BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t count,
@@ -41,7 +44,7 @@ BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, c
   members_ = device.buffer<int32_t>(n * set);
   moved_ = device.buffer<int32_t>(n * set);
   delta_ = device.buffer<float>(n * 2 * set);
-  inner_ = device.buffer<float>(n * 5 * set);
+  inner_ = device.buffer<float>(n * kInner * set);
   tile_ = device.buffer<float>(n * set * set);
 }
 
@@ -106,17 +109,34 @@ void BlockedSolver::choose(Places& places, const Order& order) {
   host_.parallel_for(order.size(), [&](uint64_t k) { native_.choose(arrays, order[k], want); });
 }
 
+void BlockedSolver::gather(Places& places, const KernelStore& store, const Order& order) {
+  if (program_) {
+    const auto [k] = panels_of(store);
+    const auto running = static_cast<int64_t>(order.size());
+    const int64_t strips = groups_ ? set_ : (places.stride() + kRowsPerItem - 1) / kRowsPerItem;
+    program_->launch(groups_ ? "gather_group" : "gather_vector", static_cast<uint64_t>(strips * running) * items(),
+                     items(), places.buffers().order, static_cast<int32_t>(running), counts_, members_, tile_,
+                     store.slots(), places.stride(), k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7],
+                     static_cast<int32_t>(store.panel_rows()));
+    return;
+  }
+  const BlockArrays arrays = arrays_of_blocks(places, &store);
+  const auto kernel = device_.kernel("gather_native");
+  const auto strips = static_cast<uint64_t>((places.stride() + kRowsPerItem - 1) / kRowsPerItem);
+  host_.parallel_for(strips * order.size(), [&](uint64_t k) {
+    const auto from = static_cast<int32_t>(static_cast<int64_t>(k / order.size()) * kRowsPerItem);
+    native_.gather(arrays, order[k % order.size()], from, from + static_cast<int32_t>(kRowsPerItem));
+  });
+}
+
 void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, const Order& order) {
+  gather(places, store, order);
   const Places::Buffers& b = places.buffers();
   const int64_t blocks = places.stride() / kBlock;
   const auto running = static_cast<int64_t>(order.size());
   if (program_) {
     const auto [k] = panels_of(store);
     const auto panel_rows = static_cast<int32_t>(store.panel_rows());
-    const int64_t strips = groups_ ? set_ : (places.stride() + kRowsPerItem - 1) / kRowsPerItem;
-    program_->launch(groups_ ? "gather_group" : "gather_vector", static_cast<uint64_t>(strips * running) * items(),
-                     items(), b.order, static_cast<int32_t>(running), counts_, members_, tile_, store.slots(),
-                     places.stride(), k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], panel_rows);
     const int32_t steps = (device_.info().flags & MK_DEVICE_SOFTWARE) != 0 ? kStepsInSoftware : kSteps;
     program_->launch(groups_ ? "solve_group" : "solve_vector", order.size() * items(), items(), b.order, b.ints,
                      b.floats, b.sign, b.flags, b.f, b.a, counts_, members_, moved_, delta_, inner_, tile_,
@@ -130,14 +150,6 @@ void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, c
   }
   const BlockArrays arrays = arrays_of_blocks(places, &store);
   {
-    const auto kernel = device_.kernel("gather_native");
-    const auto strips = static_cast<uint64_t>((places.stride() + kRowsPerItem - 1) / kRowsPerItem);
-    host_.parallel_for(strips * order.size(), [&](uint64_t k) {
-      const auto from = static_cast<int32_t>(static_cast<int64_t>(k / order.size()) * kRowsPerItem);
-      native_.gather(arrays, order[k % order.size()], from, from + static_cast<int32_t>(kRowsPerItem));
-    });
-  }
-  {
     const auto kernel = device_.kernel("solve_native");
     host_.parallel_for(order.size(), [&](uint64_t k) { native_.solve(arrays, order[k], store.largest()); });
   }
@@ -148,6 +160,58 @@ void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, c
     const auto from = static_cast<int64_t>(k / order.size()) * kBlocksPerItem;
     native_.update(arrays, order[k % order.size()], from, std::min(from + kBlocksPerItem, blocks));
   });
+}
+
+// Native code completes every round. A kernel may end in the middle of one, and then needs the working set.
+std::optional<SolveState> BlockedSolver::state(const Places& places, int64_t place) const {
+  std::optional<SolveState> state = places.state(place);
+  if (!state || !program_) return state;
+  int32_t counts[kCounts];
+  device_.read(counts_, &counts[0], kCounts, static_cast<uint64_t>(place * kCounts));
+  if (counts[kInside] == 0) return state;
+  const auto rows = static_cast<size_t>(counts[kMembers]);
+  state->members.resize(rows);
+  state->inner.resize(kInner * rows);
+  device_.read(members_, state->members.data(), rows, static_cast<uint64_t>(place * set_));
+  for (size_t part = 0; part < kInner; ++part)
+    device_.read(inner_, state->inner.data() + part * rows, rows, place_of_inner(place, part));
+  return state;
+}
+
+bool BlockedSolver::are_members(const std::vector<int32_t>& rows, const Places& places) const {
+  const bool ascend = std::adjacent_find(rows.begin(), rows.end(), std::greater_equal<>()) == rows.end();
+  return static_cast<int64_t>(rows.size()) <= set_ && ascend && (rows.empty() || rows.front() >= 0) &&
+         (rows.empty() || rows.back() < places.rows());
+}
+
+uint64_t BlockedSolver::place_of_inner(int64_t place, size_t part) const {
+  return (static_cast<uint64_t>(place) * kInner + part) * static_cast<uint64_t>(set_);
+}
+
+void BlockedSolver::set_counts(int64_t place, const SolveState& state, bool inside) const {
+  int32_t counts[kCounts] = {};
+  counts[kMembers] = static_cast<int32_t>(state.members.size());
+  counts[kInside] = inside ? 1 : 0;
+  device_.write(counts_, &counts[0], kCounts, static_cast<uint64_t>(place * kCounts));
+}
+
+bool BlockedSolver::restore(Places& places, KernelStore& store, int64_t place, const SolveState& state) {
+  const size_t rows = state.members.size();
+  const bool inside = rows > 0;
+  if (state.status != kRunning || state.inner.size() != kInner * rows || (inside && !program_)) return false;
+  if (!are_members(state.members, places) || !places.restore(place, state)) return false;
+  set_counts(place, state, false);
+  if (!inside) return true;
+  device_.write(members_, state.members.data(), rows, static_cast<uint64_t>(place * set_));
+  for (size_t part = 0; part < kInner; ++part)
+    device_.write(inner_, state.inner.data() + part * rows, rows, place_of_inner(place, part));
+  if (store.mode() == KernelStore::Mode::on_the_fly) store.fetch(state.members, {});
+  const Order order{static_cast<int32_t>(place)};
+  places.send_order(order);
+  gather(places, store, order);  // between rounds, because the kernel keeps the values of an unfinished round
+  device_.finish();
+  set_counts(place, state, true);
+  return true;
 }
 
 BlockArrays BlockedSolver::arrays_of_blocks(Places& places, const KernelStore* store) const {

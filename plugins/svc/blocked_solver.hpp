@@ -30,14 +30,20 @@ class BlockedSolver final : public Solver {
   static uint64_t bytes(const RowOrder& order, int64_t count);
 
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
+  std::optional<SolveState> state(const Places& places, int64_t place) const override;
+  bool restore(Places& places, KernelStore& store, int64_t place, const SolveState& state) override;
 
  private:
   using Order = std::vector<int32_t>;
 
   void round(Places& places, KernelStore& store, const Order& order);
   void choose(Places& places, const Order& order);
+  void gather(Places& places, const KernelStore& store, const Order& order);
   void solve_and_update(Places& places, const KernelStore& store, const Order& order);
   BlockArrays arrays_of_blocks(Places& places, const KernelStore* store) const;
+  bool are_members(const std::vector<int32_t>& rows, const Places& places) const;
+  uint64_t place_of_inner(int64_t place, size_t part) const;
+  void set_counts(int64_t place, const SolveState& state, bool inside) const;
   uint64_t items() const { return groups_ ? kItems : 1; }
 
   static constexpr uint64_t kItems = 256;  // work-items of a work-group

@@ -54,15 +54,17 @@ std::vector<std::pair<size_t, double>> settled_in_note(const std::string& note) 
 }
 
 ChainRunner::ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, Places& places,
-                         Solver& solver, const Settings& settings, Pass pass)
+                         Solver& solver, const FitName& chain, Pass pass, Checkpoints& checkpoints)
     : device_(device),
       order_(order),
       store_(store),
       places_(places),
       solver_(solver),
-      settings_(settings),
+      chain_(chain),
+      settings_(chain_.settings),
       pass_(pass),
-      problems_(weighted_problems(order.classes(), settings, 0)),
+      checkpoints_(checkpoints),
+      problems_(weighted_problems(order.classes(), settings_, 0)),
       rows_per_fold_(
           coef_rows_per_fold(static_cast<int64_t>(problems_.size()), places.count(), most_ahead(device.info()))) {
   int64_t most = 1;
@@ -85,6 +87,7 @@ void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& si
       fit.step = step;
       fit.decisions.resize(problems_.size());
       fit.settled_c.assign(problems_.size(), 0.0);
+      fit.solutions.resize(problems_.size());
       fit.reported = step.done;
       solves_ += step.done ? 0 : problems_.size();
       fold.fits.push_back(std::move(fit));
@@ -92,6 +95,7 @@ void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& si
     folds_.push_back(std::move(fold));
   }
   store_.select(kernel_of(settings_, store_));
+  checkpoints_.begin(store_.mode_name());
 
   // Runs as many whole folds at once as the places and coefficient rows allow.
   const int64_t coef_rows = static_cast<int64_t>(places_.coefficients().bytes() / sizeof(float)) / order_.stride();
@@ -118,8 +122,58 @@ void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& si
   }
 }
 
-void ChainRunner::check_cancelled() const {
-  if (sink_->cancelled(sink_->self) != 0) throw Error(MK_CANCELLED, "stopped");
+void ChainRunner::save_in_time_or_stop(const std::vector<Chain>& chains) {
+  const bool stops = sink_->cancelled(sink_->self) != 0;
+  if (stops || checkpoints_.timer().due()) save(chains, !stops);
+  if (stops) throw Error(MK_CANCELLED, "stopped");
+}
+
+void ChainRunner::save(const std::vector<Chain>& chains, bool only_long) {
+  const double began = storage::SaveTimer::now_s();
+  for (Fold& fold : folds_) validate(fold);  // a checkpoint keeps decision values, which are shorter than coefficients
+  const auto phase = device_.phase("checkpoint");
+  for (size_t f = 0; f < folds_.size(); ++f)
+    for (size_t step = 0; step < folds_[f].fits.size(); ++step) {
+      const Fit& fit = folds_[f].fits[step];
+      if (fit.reported || !fit.began_s || (only_long && !checkpoints_.timer().is_long(*fit.began_s))) continue;
+      std::vector<SavedSolve> solves = solved_of(fit);
+      for (const Chain& chain : chains)
+        if (chain.fold == f) add_unaccepted(chain, step, solves);
+      checkpoints_.save(name_of(folds_[f], fit), std::move(solves));
+    }
+  checkpoints_.timer().saved(began);
+}
+
+FitName ChainRunner::name_of(const Fold& fold, const Fit& fit) const {
+  FitName name = chain_;
+  name.directory = fit.step.scratch;
+  name.fold = static_cast<int32_t>(fold.fold);
+  name.settings.c = fit.step.c;
+  name.settings.nu = fit.step.nu;
+  return name;
+}
+
+std::vector<SavedSolve> ChainRunner::solved_of(const Fit& fit) const {
+  std::vector<SavedSolve> solves;
+  for (size_t k = 0; k < problems_.size(); ++k) {
+    const std::shared_ptr<Decisions>& decisions = fit.decisions[k];
+    if (decisions == nullptr || decisions->empty()) continue;
+    const double c = fit.settled_c[k] > 0 ? fit.settled_c[k] : fit.step.c;
+    solves.push_back({static_cast<int64_t>(k), c, fit.solutions[k], *decisions, {}});
+  }
+  return solves;
+}
+
+void ChainRunner::add_unaccepted(const Chain& chain, size_t step, std::vector<SavedSolve>& solves) const {
+  for (const Solve& solve : chain.solves) {
+    if (solve.step != step) continue;
+    const auto problem = static_cast<int64_t>(chain.problem);
+    if (solve.solution) {
+      if (!solve.target->empty()) solves.push_back({problem, solve.c, solve.solution, *solve.target, {}});
+    } else if (std::optional<SolveState> state = solver_.state(places_, solve.place)) {
+      solves.push_back({problem, solve.c, std::nullopt, {}, std::move(*state)});
+    }
+  }
 }
 
 void ChainRunner::show_progress() const {
@@ -133,7 +187,7 @@ void ChainRunner::run_chains(std::vector<Chain>& chains) {
   validated_at_ = std::chrono::steady_clock::now();
   for (int64_t place = places_.count() - 1; place >= 0; --place) free_places_.push_back(place);
   while (true) {
-    check_cancelled();
+    save_in_time_or_stop(chains);
     start_solves(chains);
     const bool running =
         std::any_of(chains.begin(), chains.end(), [](const Chain& chain) { return !chain.solves.empty(); });
@@ -201,31 +255,47 @@ void ChainRunner::start_next(Chain& chain) {
   Fold& fold = folds_[chain.fold];
   if (fold.free_rows.empty()) validate(fold);
   if (fold.free_rows.empty()) return;
+  Fit& fit = fold.fits[chain.next];
   Solve solve;
   solve.step = chain.next;
   solve.recall = chain.settled_c.has_value();
-  solve.c = solve.recall ? *chain.settled_c : fold.fits[chain.next].step.c;
+  solve.c = solve.recall ? *chain.settled_c : fit.step.c;
+  solve.target = std::make_shared<Decisions>();
+  auto saved = checkpoints_.take(name_of(fold, fit), static_cast<int64_t>(chain.problem), solve.c);
+  const bool solved = saved && saved->solution && !saved->values.empty();
+  if (solved && static_cast<int64_t>(saved->values.size()) == order_.fold_rows(fold.fold)) {
+    solve.solution = saved->solution;
+    *solve.target = std::move(saved->values);
+  } else {
+    BinaryProblem problem = problems_[chain.problem];
+    problem.fold = static_cast<int32_t>(fold.fold);
+    occupy_place(fold, problem, fit.step.nu, solve);
+    if (saved && !saved->solution) solver_.restore(places_, store_, solve.place, saved->state);
+  }
+  if (!fit.began_s) fit.began_s = storage::SaveTimer::now_s();
+  if (!solve.recall) ++chain.next;
+  chain.solves.push_back(std::move(solve));
+}
+
+void ChainRunner::occupy_place(Fold& fold, const BinaryProblem& problem, double nu, Solve& solve) {
   solve.coef_row = fold.free_rows.back();
   fold.free_rows.pop_back();
   solve.place = free_places_.back();
   free_places_.pop_back();
-  solve.target = std::make_shared<Decisions>();
-  if (!solve.recall) ++chain.next;
-  BinaryProblem problem = problems_[chain.problem];
-  problem.fold = static_cast<int32_t>(fold.fold);
   places_.occupy(solve.place, problem);
-  const double nu = fold.fits[solve.step].step.nu;
   places_.start(solve.place, start_of(settings_, order_, problem, solve.c, nu), fold.coef_base + solve.coef_row);
-  chain.solves.push_back(std::move(solve));
 }
 
 void ChainRunner::take_solutions(Chain& chain) {
+  Fold& fold = folds_[chain.fold];
   for (Solve& solve : chain.solves) {
     if (solve.solution) continue;
     solve.solution = places_.solution(solve.place);
     if (!solve.solution) continue;
     places_.stop(solve.place);
     free_places_.push_back(solve.place);
+    const int32_t sign = problems_[chain.problem].decision_sign();
+    fold.pending.push_back({solve.coef_row, solve.solution->rho, sign, solve.target});
   }
   while (!chain.solves.empty() && chain.solves.front().solution) {
     const Solve solve = std::move(chain.solves.front());
@@ -237,13 +307,13 @@ void ChainRunner::take_solutions(Chain& chain) {
 void ChainRunner::accept(Chain& chain, const Solve& solve) {
   const Solution& solution = *solve.solution;
   Fold& fold = folds_[chain.fold];
-  fold.pending.push_back({solve.coef_row, solution.rho, problems_[chain.problem].decision_sign(), solve.target});
   if (solve.recall) {
     chain.settled = solve.target;  // skip_done() copies the solution into the waiting fits
     return;
   }
   Fit& fit = fold.fits[solve.step];
   fit.decisions[chain.problem] = solve.target;
+  fit.solutions[chain.problem] = solution;
   fit.steps += solution.steps;
   fit.capped = fit.capped || solution.capped;
   ++solves_done_;
@@ -260,10 +330,9 @@ void ChainRunner::accept(Chain& chain, const Solve& solve) {
 
 void ChainRunner::cancel_solves(Chain& chain) {
   for (const Solve& solve : chain.solves) {
-    if (!solve.solution) {
-      places_.stop(solve.place);
-      free_places_.push_back(solve.place);
-    }
+    if (solve.solution) continue;
+    places_.stop(solve.place);
+    free_places_.push_back(solve.place);
     folds_[chain.fold].free_rows.push_back(solve.coef_row);
   }
   chain.solves.clear();
@@ -307,8 +376,9 @@ void ChainRunner::report_complete(Fold& fold) {
 void ChainRunner::hand_over(const Fold& fold, const Fit& fit) {
   auto at = std::find_if(handed_over_.begin(), handed_over_.end(), [&](const auto& f) { return f.fold == fold.fold; });
   if (at == handed_over_.end()) at = handed_over_.insert(handed_over_.end(), {fold.fold, {}});
+  if (fit.began_s && checkpoints_.timer().is_long(*fit.began_s)) checkpoints_.save(name_of(fold, fit), solved_of(fit));
   // The note keeps the settled problems of the first pass, because later fits of the chain copy solutions of that pass.
-  at->steps.push_back({fit.step.c, fit.step.nu, fit.step.fit, false, "",
+  at->steps.push_back({fit.step.c, fit.step.nu, fit.step.fit, false, "", fit.step.scratch,
                        fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c});
 }
 

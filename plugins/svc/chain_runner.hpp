@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoints.hpp"
 #include "concurrency.hpp"
 #include "fit_report.hpp"
 #include "kernel_store.hpp"
@@ -26,19 +27,24 @@ namespace mokume::svc {
 // The errors of an ill-determined fit (sdk/ill_determined.hpp) depend on the solver. Pass `first` does not report such
 // fits. Pass `handed_over` solves each of them with LIBSVM's steps, whose errors researchers know; passes `again` do so
 // before it with larger tolerances, and report the fits that are then determined. Pass `only` reports all fits.
+//
+// If the runner stops, and from time to time, it writes the solutions and the unfinished problems of unreported fits to
+// their checkpoints. A later session continues from there to the same bits.
 enum class Pass { only, first, again, handed_over };
 
 class ChainRunner {
  public:
-  // All fits differ only in C, nu and fold (same_chain()). The sink receives Step::fit as the index of a fit.
+  // All fits differ only in C, nu and fold (same_chain()). `chain` names one of them. The sink receives Step::fit as
+  // the index of a fit.
   ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, Places& places, Solver& solver,
-              const Settings& settings, Pass pass);
+              const FitName& chain, Pass pass, Checkpoints& checkpoints);
 
   struct Step {
     double c = 0, nu = 0;
     uint32_t fit = 0;  // index that the sink receives
     bool done = false;
     std::string note;               // note of a fit that is done
+    std::string scratch;            // directory of its checkpoints, or ""
     std::vector<double> settled_c;  // for the note of a fit that was handed over; indexed by problem
   };
   // Lists the fits of one fold in ascending order of C.
@@ -60,9 +66,8 @@ class ChainRunner {
   struct Solve {
     size_t step = 0;
     double c = 0;
-    bool recall = false;  // whether this repeats the solve at Chain::settled_c
-    int64_t place = -1;
-    int64_t coef_row = -1;
+    bool recall = false;                // whether this repeats the solve at Chain::settled_c
+    int64_t place = -1, coef_row = -1;  // -1 if a checkpoint has the solution
     std::shared_ptr<Decisions> target;
     std::optional<Solution> solution;
   };
@@ -82,6 +87,8 @@ class ChainRunner {
     Step step;
     std::vector<std::shared_ptr<Decisions>> decisions;  // indexed by problem
     std::vector<double> settled_c;                      // indexed by problem; 0 if not settled up to this C
+    std::vector<Solution> solutions;                    // indexed by problem
+    std::optional<double> began_s;                      // time of its first solve
     int64_t steps = 0;
     size_t copied = 0;
     bool capped = false;
@@ -105,6 +112,7 @@ class ChainRunner {
   void start_solves(std::vector<Chain>& chains);
   void skip_done(Chain& chain);
   void start_next(Chain& chain);  // does nothing if the chain waits for a coefficient row or a repeated solve
+  void occupy_place(Fold& fold, const BinaryProblem& problem, double nu, Solve& solve);
   void take_solutions(Chain& chain);
   void accept(Chain& chain, const Solve& solve);
   void cancel_solves(Chain& chain);
@@ -114,7 +122,12 @@ class ChainRunner {
   void report_fit(const Fold& fold, Fit& fit);
   Ending ending_of(const Fit& fit, int64_t unsure) const;
   void hand_over(const Fold& fold, const Fit& fit);
-  void check_cancelled() const;
+  FitName name_of(const Fold& fold, const Fit& fit) const;
+  // Saves fits that are not reported, or only those that have taken long.
+  void save(const std::vector<Chain>& chains, bool only_long);
+  std::vector<SavedSolve> solved_of(const Fit& fit) const;
+  void add_unaccepted(const Chain& chain, size_t step, std::vector<SavedSolve>& solves) const;
+  void save_in_time_or_stop(const std::vector<Chain>& chains);
   void show_progress() const;
 
   const sdk::Device& device_;
@@ -122,8 +135,10 @@ class ChainRunner {
   KernelStore& store_;
   Places& places_;
   Solver& solver_;
-  Settings settings_;
+  FitName chain_;
+  const Settings& settings_;
   Pass pass_;
+  Checkpoints& checkpoints_;
   std::vector<FoldSteps> handed_over_;
   std::vector<BinaryProblem> problems_;
   int64_t rows_per_fold_;

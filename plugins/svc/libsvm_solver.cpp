@@ -29,7 +29,7 @@ void LibsvmSolver::advance(Places& places, KernelStore& store, int64_t max_itera
     keep.push_back(i.best);  // a pair whose second row is missing still needs its first row
     i.status = kRunning;
   }
-  if (!rows.empty()) store.fetch(rows, keep);
+  if (!rows.empty() && store.mode() == KernelStore::Mode::on_the_fly) store.fetch(rows, keep);
   const StepRunner runner{host_,
                           device_,
                           program_ ? &*program_ : nullptr,
@@ -40,6 +40,10 @@ void LibsvmSolver::advance(Places& places, KernelStore& store, int64_t max_itera
                           "smo_native"};
   runner.run(places, store, order, max_iterations);
   places.count_steps(order, max_iterations);
+}
+
+bool LibsvmSolver::restore(Places& places, KernelStore&, int64_t place, const SolveState& state) {
+  return state.status != kStart && state.best >= 0 && places.restore(place, state);
 }
 
 void StepRunner::run(Places& places, const KernelStore& store, const std::vector<int32_t>& order,

@@ -47,6 +47,7 @@ class LibsvmSolver final : public Solver {
 
   // Fetches the kernel rows that places requested, and advances every running place by up to kStepsPerLaunch steps.
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
+  bool restore(Places& places, KernelStore& store, int64_t place, const SolveState& state) override;
 
  private:
   sdk::Host host_;

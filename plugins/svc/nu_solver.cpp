@@ -44,4 +44,9 @@ void NuSolver::advance(Places& places, KernelStore& store, int64_t max_iteration
   places.count_steps(order, max_iterations);
 }
 
+bool NuSolver::restore(Places& places, KernelStore&, int64_t place, const SolveState& state) {
+  const bool is_row = state.steps_left >= -1 && state.steps_left < places.rows();
+  return is_row && places.restore(place, state);
+}
+
 }  // namespace mokume::svc

@@ -15,6 +15,7 @@ class NuSolver final : public Solver {
 
   // Fetches the kernel rows that places requested, and advances every running place by a bounded number of steps.
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
+  bool restore(Places& places, KernelStore& store, int64_t place, const SolveState& state) override;
 
  private:
   sdk::Host host_;

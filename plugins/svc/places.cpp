@@ -1,6 +1,7 @@
 #include "places.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sdk/ops.hpp"
 #include "solver.hpp"
@@ -33,6 +34,7 @@ Places::Places(const sdk::Device& device, const RowOrder& order, int64_t count, 
   device.submit(ops::fill(sdk::matrix(coef_.get(), coef_rows, order.stride()), 0.0F));
   ints_.resize(p);
   floats_.resize(p);
+  spans_.assign(p, {-1});
   first_.assign(p, -1);
   weights_.assign(p, {1, 1});
   active_.assign(p, false);
@@ -50,6 +52,7 @@ void Places::occupy(int64_t place, const BinaryProblem& problem) {
                                           problem.sign() > 0 ? negative : positive};
   device_.write(buffers_.sign, sign.data(), sign.size(), static_cast<uint64_t>(place * order_.stride()));
   device_.write(buffers_.spans, spans.data(), spans.size(), static_cast<uint64_t>(place) * spans.size());
+  spans_[static_cast<size_t>(place)] = std::move(spans);
 }
 
 void Places::start(int64_t place, const Start& start, int64_t coef_row) {
@@ -76,6 +79,90 @@ std::optional<Solution> Places::solution(int64_t place) const {
   const auto p = static_cast<size_t>(place);
   if (!active_[p] || (ints_[p].status != kConverged && !capped_[p])) return std::nullopt;
   return Solution{floats_[p].rho, steps_[p], ints_[p].vectors, ints_[p].at_c, capped_[p]};
+}
+
+namespace {
+
+// Calls body(first row, rows) for each span of a list that ends with a negative number.
+template <class Body>
+void for_spans(const std::vector<int32_t>& spans, const Body& body) {
+  for (const int32_t* s = spans.data(); s[0] >= 0; s += 2) body(s[0] * kBlock, (s[1] - s[0]) * kBlock);
+}
+
+}  // namespace
+
+int64_t Places::rows_of_spans(int64_t place) const {
+  int64_t rows = 0;
+  for_spans(spans_[static_cast<size_t>(place)], [&](int64_t, int64_t count) { rows += count; });
+  return rows;
+}
+
+template <class T>
+std::vector<T> Places::read_spans(const sdk::Buffer& from, int64_t place, int64_t parts) const {
+  std::vector<T> all(static_cast<size_t>(parts * stride())), values;
+  device_.read(from, all.data(), all.size(), static_cast<uint64_t>(place * parts * stride()));
+  for (int64_t part = 0; part < parts; ++part)
+    for_spans(spans_[static_cast<size_t>(place)], [&](int64_t first, int64_t count) {
+      const auto begin = all.begin() + part * stride() + first;
+      values.insert(values.end(), begin, begin + count);
+    });
+  return values;
+}
+
+// The rows outside the spans are in no sum, but a file must not decide what they hold.
+template <class T>
+void Places::write_spans(const sdk::Buffer& to, int64_t place, int64_t parts, const std::vector<T>& values) const {
+  std::vector<T> all(static_cast<size_t>(parts * stride()));
+  auto next = values.begin();
+  for (int64_t part = 0; part < parts; ++part)
+    for_spans(spans_[static_cast<size_t>(place)], [&](int64_t first, int64_t count) {
+      std::copy_n(next, count, all.begin() + part * stride() + first);
+      next += count;
+    });
+  device_.write(to, all.data(), all.size(), static_cast<uint64_t>(place * parts * stride()));
+}
+
+std::optional<SolveState> Places::state(int64_t place) const {
+  const auto p = static_cast<size_t>(place);
+  const PlaceInts& i = ints_[p];
+  const PlaceFloats& f = floats_[p];
+  if (i.status == kStart && i.need < 0) return std::nullopt;
+  SolveState state{i.status,   i.best,    i.need, i.steps_left, f.up, f.low, f.up_rest,
+                   f.rounding, steps_[p], {},     {},           {},   {},    {}};
+  state.flags = read_spans<int32_t>(buffers_.flags, place, 1);
+  state.f = read_spans<float>(buffers_.f, place, 2);
+  state.a = read_spans<float>(buffers_.a, place, 2 * sides_);
+  return state;
+}
+
+// A solver checks what only it can know.
+bool Places::fits(int64_t place, const SolveState& s) const {
+  const auto rows = static_cast<size_t>(rows_of_spans(place));
+  const bool known = s.status == kRunning || s.status == kNeed || s.status == kStart;
+  const bool needs_a_row = s.status != kRunning;
+  return known && s.best >= -1 && s.best < order_.rows() && s.need >= (needs_a_row ? 0 : -1) &&
+         s.need < order_.rows() && s.flags.size() == rows && s.f.size() == 2 * rows &&
+         s.a.size() == static_cast<size_t>(2 * sides_) * rows;
+}
+
+bool Places::restore(int64_t place, const SolveState& state) {
+  if (!fits(place, state)) return false;
+  const auto p = static_cast<size_t>(place);
+  PlaceInts& i = ints_[p];
+  PlaceFloats& f = floats_[p];
+  i.status = state.status;
+  i.best = state.best;
+  i.need = state.need;
+  i.steps_left = state.steps_left;
+  f.up = state.up;
+  f.low = state.low;
+  f.up_rest = state.up_rest;
+  f.rounding = state.rounding;
+  steps_[p] = state.steps;
+  write_spans(buffers_.flags, place, 1, state.flags);
+  write_spans(buffers_.f, place, 2, state.f);
+  write_spans(buffers_.a, place, 2 * sides_, state.a);
+  return true;
 }
 
 std::vector<int32_t> Places::running() const {

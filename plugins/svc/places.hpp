@@ -10,17 +10,9 @@
 #include "nu_start.hpp"
 #include "rows.hpp"
 #include "sdk/device.hpp"
+#include "solve_state.hpp"
 
 namespace mokume::svc {
-
-// Holds the outcome of a solved problem without its coefficients.
-struct Solution {
-  float rho = 0;  // decision = sum of coefficient * kernel - rho
-  int64_t steps = 0;
-  int64_t vectors = 0;  // number of support vectors
-  int64_t at_c = 0;     // number of support vectors at C; if 0, this solution holds for every larger C
-  bool capped = false;  // whether the solver stopped before it converged
-};
 
 // Hold the state of one place, in the layout of kernels/places.cl.
 struct PlaceInts {
@@ -30,9 +22,6 @@ struct PlaceInts {
 struct PlaceFloats {
   float up, low, rho, c, tol, up_rest, c_minus, rounding, epsilon;
 };
-
-// Lists the status values of kernels/places.cl.
-enum : int32_t { kRunning = 0, kConverged = 1, kNeed = 2, kStart = 3, kStuck = 4 };
 
 class Places {
  public:
@@ -56,6 +45,11 @@ class Places {
   };
   // Starts the problem of a place. The solver writes the coefficients, 0 for rows outside the problem, to `coef_row`.
   void start(int64_t place, const Start& start, int64_t coef_row);
+  // Returns the state of a running problem, or nothing before its first steps.
+  std::optional<SolveState> state(int64_t place) const;
+  // Continues the problem of a started place from a state that may be anything. Returns false, and changes nothing, if
+  // the state does not fit the problem.
+  bool restore(int64_t place, const SolveState& state);
   void stop(int64_t place) { active_[static_cast<size_t>(place)] = false; }
 
   // Returns the solution of a started place, or nothing while it is running. The caller then calls stop() or start().
@@ -85,8 +79,17 @@ class Places {
   };
   const Buffers& buffers() const { return buffers_; }
   const sdk::Device& device() const { return device_; }
+  int64_t rows() const { return order_.rows(); }
 
  private:
+  bool fits(int64_t place, const SolveState& state) const;
+  int64_t rows_of_spans(int64_t place) const;
+  // Copy the rows of a problem's spans, of `parts` arrays of stride() elements that follow each other in a buffer.
+  template <class T>
+  std::vector<T> read_spans(const sdk::Buffer& from, int64_t place, int64_t parts) const;
+  template <class T>
+  void write_spans(const sdk::Buffer& to, int64_t place, int64_t parts, const std::vector<T>& values) const;
+
   const sdk::Device& device_;
   const RowOrder& order_;
   int64_t count_;
@@ -95,6 +98,7 @@ class Places {
   sdk::Buffer coef_;
   std::vector<PlaceInts> ints_;
   std::vector<PlaceFloats> floats_;
+  std::vector<std::vector<int32_t>> spans_;
   std::vector<int32_t> first_;                  // row where the problem of each place starts
   std::vector<std::array<double, 2>> weights_;  // factors of C for rows of sign +1 and -1, for each place
   std::vector<bool> active_;

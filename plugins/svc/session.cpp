@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "refit_runner.hpp"
 #include "sdk/model.hpp"
 #include "sdk/ops.hpp"
 
@@ -133,7 +134,11 @@ Settings SvcSession::settings_for(const mk_fit& fit) {
 }
 
 SvcSession::SvcSession(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
-    : host_(host), experiment_(experiment), device_(device), spread_(spread(*experiment.train)) {}
+    : host_(host),
+      experiment_(experiment),
+      device_(device),
+      spread_(spread(*experiment.train)),
+      checkpoints_(host, device_.info(), experiment) {}
 
 void SvcSession::release_matrix() {
   blocked_.reset();
@@ -242,7 +247,8 @@ void SvcSession::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
     const auto members = static_cast<double>(std::count(taken.begin(), taken.end(), true) - before);
     const double share_done = static_cast<double>(before) / static_cast<double>(fits.size());
     report_infeasible(settings[first], folds, sink);
-    run_chains(settings[first], folds, sink, share_done, members / static_cast<double>(fits.size()));
+    run_chains({"", fits[first].bootstrap, fits[first].fold, 1, settings[first]}, folds, sink, share_done,
+               members / static_cast<double>(fits.size()));
   }
   fit_approximately(fits, settings, sink);
 }
@@ -262,6 +268,7 @@ std::vector<ChainRunner::FoldSteps> SvcSession::take_chain(std::span<const mk_fi
                          static_cast<uint32_t>(k),
                          fits[k].done != 0,
                          fits[k].note != nullptr ? fits[k].note : "",
+                         fits[k].scratch,
                          {}});
   }
   for (auto& fold : folds)
@@ -303,21 +310,24 @@ void SvcSession::report_infeasible(const Settings& settings, std::vector<ChainRu
     });
 }
 
-void SvcSession::run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds,
+void SvcSession::run_chains(const FitName& chain, const std::vector<ChainRunner::FoldSteps>& folds,
                             const mk_fit_sink& sink, double share_done, double share) {
+  const Settings& settings = chain.settings;
   const bool tightens = settings.tighten && settings.tol > kLeastTol && !order_->regression() && !has_nu(settings.kind);
   const bool hands_over = settings.solver == SolverKind::blocked || tightens;
-  Settings by = settings;
+  FitName by = chain;
   Pass pass = hands_over ? Pass::first : Pass::only;
   for (std::vector<ChainRunner::FoldSteps> left = folds; !left.empty();) {
     // The progress display attributes the whole share of the bundle to the first pass; later passes run at its end.
     const bool first = pass == Pass::first || pass == Pass::only;
-    ChainRunner runner(device_, *order_, *store_, *places_, solver_for(by), by, pass);
+    ChainRunner runner(device_, *order_, *store_, *places_, solver_for(by.settings), by, pass, checkpoints_);
     runner.run(left, sink, share_done + (first ? 0 : share), first ? share : 0);
     left = runner.handed_over();
-    by.solver = SolverKind::libsvm;
-    if (tightens) by.tol = std::max(kLeastTol, by.tol / 10);
-    pass = !tightens || by.tol <= kLeastTol ? Pass::handed_over : Pass::again;
+    ++by.pass;
+    by.settings.solver = SolverKind::libsvm;
+    double& tol = by.settings.tol;
+    if (tightens) tol = std::max(kLeastTol, tol / 10);
+    pass = !tightens || tol <= kLeastTol ? Pass::handed_over : Pass::again;
   }
 }
 
@@ -335,31 +345,9 @@ std::unique_ptr<Fitted> SvcSession::refit(const mk_fit& fit, const mk_fit_sink& 
   const auto problems = weighted_problems(order_->classes(), settings, MK_ALL_ROWS);
   if (const std::string why = why_infeasible(*order_, settings, MK_ALL_ROWS, settings.nu); !why.empty())
     throw Error(MK_INVALID_ARGUMENT, why);
-  Solver& solver = solver_for(settings);
-  store_->select(kernel_of(settings, *store_));
-  std::vector<Solution> solutions(problems.size());
-  for (size_t at = 0; at < problems.size(); at += static_cast<size_t>(places_->count())) {
-    const auto count = std::min<size_t>(problems.size() - at, static_cast<size_t>(places_->count()));
-    for (size_t k = 0; k < count; ++k) {
-      places_->occupy(static_cast<int64_t>(k), problems[at + k]);
-      places_->start(static_cast<int64_t>(k), start_of(settings, *order_, problems[at + k], settings.c, settings.nu),
-                     static_cast<int64_t>(at + k));
-    }
-    size_t open = count;
-    while (open > 0) {
-      if (sink.cancelled(sink.self) != 0) throw Error(MK_CANCELLED, "stopped");
-      solver.advance(*places_, *store_, settings.max_iterations);
-      for (size_t k = 0; k < count; ++k) {
-        if (const auto solution = places_->solution(static_cast<int64_t>(k))) {
-          solutions[at + k] = *solution;
-          places_->stop(static_cast<int64_t>(k));
-          --open;
-        }
-      }
-      sink.progress(sink.self, "refit", static_cast<double>(at + count - open) / static_cast<double>(problems.size()));
-    }
-  }
-  return collect(settings, problems, solutions);
+  const FitName name{fit.scratch, fit.bootstrap, fit.fold, 1, settings};
+  RefitRunner runner(*order_, *store_, *places_, solver_for(settings), name, checkpoints_);
+  return collect(settings, problems, runner.run(problems, sink));
 }
 
 std::unique_ptr<Fitted> SvcSession::collect(const Settings& settings, const std::vector<BinaryProblem>& problems,

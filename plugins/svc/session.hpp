@@ -10,6 +10,7 @@
 
 #include "blocked_solver.hpp"
 #include "chain_runner.hpp"
+#include "checkpoints.hpp"
 #include "fitted.hpp"
 #include "kernel_store.hpp"
 #include "libsvm_solver.hpp"
@@ -44,7 +45,7 @@ class SvcSession {
   std::vector<ChainRunner::FoldSteps> take_chain(std::span<const mk_fit> fits, const std::vector<Settings>& settings,
                                                  size_t first, std::vector<bool>& taken) const;
   // Solves, validates and reports fits that differ only in C, nu and fold.
-  void run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds, const mk_fit_sink& sink,
+  void run_chains(const FitName& chain, const std::vector<ChainRunner::FoldSteps>& folds, const mk_fit_sink& sink,
                   double share_done, double share);
   std::unique_ptr<Fitted> collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
                                   const std::vector<Solution>& solutions);
@@ -62,6 +63,7 @@ class SvcSession {
   std::optional<BlockedSolver> blocked_;
   std::optional<NuSolver> nu_;
   std::optional<NystromRunner> nystrom_;
+  Checkpoints checkpoints_;
   std::map<std::tuple<GammaUnit, uint32_t, int32_t>, double> gamma_units_;  // indexed by unit, bootstrap and fold
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "kernel_store.hpp"
@@ -19,6 +20,12 @@ class Solver {
 
   // Advances every running place by a bounded amount of work. Ends problems that take `max_iterations` steps.
   virtual void advance(Places& places, KernelStore& store, int64_t max_iterations) = 0;
+
+  // Returns the state of a running problem, or nothing before its first steps.
+  virtual std::optional<SolveState> state(const Places& places, int64_t place) const { return places.state(place); }
+  // Continues a problem that has just been started from this state, which may be anything. Takes the remaining steps as
+  // if the solver had never stopped. Returns false, and leaves the problem at its start, if the state does not fit.
+  virtual bool restore(Places& places, KernelStore& store, int64_t place, const SolveState& state) = 0;
 };
 
 // Returns the kernel function that the solver of these settings uses. LIBSVM's steps depend on the rounding of its

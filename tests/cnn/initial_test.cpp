@@ -182,7 +182,7 @@ TEST_F(InitialValues, KeepTheBytesOfFiles) {
   c.batch = 1;
   c.history.train_loss = {0.5, 0.25};
   c.results = {1, 2, 3, 4};
-  save_checkpoint(directory_.string(), c, engine);
+  save_checkpoint(world_.host(), directory_.string(), c, engine);
   EXPECT_EQ(digest(content(checkpoint_file())), 12247251140316633343U);
 
   const auto found = find_checkpoint(world_.host(), directory_.string(), "the fit", other);
@@ -229,7 +229,7 @@ TEST_F(InitialValues, PassThroughFilesInPieces) {
     EXPECT_TRUE(fitted.parameters == all_initial_values(network_, 3, 7));
     Checkpoint start;
     start.batch_size = 1;
-    save_checkpoint(directory_.string(), start, engine);
+    save_checkpoint(world_.host(), directory_.string(), start, engine);
   }
   const Engine engine(world_.device(), network_, 1, false);
   find_checkpoint(world_.host(), directory_.string(), "", engine).value().read_into(engine);

@@ -1,4 +1,4 @@
-#include "saved/safetensors.hpp"
+#include "storage/safetensors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-namespace mokume::cnn::safetensors {
+namespace mokume::safetensors {
 namespace {
 
 namespace fs = std::filesystem;
@@ -374,4 +374,4 @@ TEST_F(Safetensors, AFileWithoutAChecksumIsReadAndNotVerified) {
 }
 
 }  // namespace
-}  // namespace mokume::cnn::safetensors
+}  // namespace mokume::safetensors

@@ -6,8 +6,8 @@
 
 #include "forms.hpp"
 #include "harness.hpp"
-#include "saved/safetensors.hpp"
 #include "sdk/ops.hpp"
+#include "storage/safetensors.hpp"
 #include "train/stacked.hpp"
 
 namespace mokume::cnn_test {

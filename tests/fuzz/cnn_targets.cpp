@@ -8,14 +8,14 @@
 #include "import/import.hpp"
 #include "network/expand.hpp"
 #include "saved/fitted.hpp"
-#include "saved/safetensors.hpp"
 #include "saved/start.hpp"
+#include "storage/safetensors.hpp"
 #include "train/checkpoint.hpp"
 
 namespace mokume::fuzz {
 namespace {
 
-namespace st = cnn::safetensors;
+namespace st = mokume::safetensors;
 
 // Writes the tensors again. Further rewrites must give an equal file.
 std::string rewritten(const std::string& from, const std::string& to) {
@@ -101,19 +101,6 @@ FUZZ_TARGET(onnx) {
     });
     require(given, "an import without a network");
   });
-}
-
-// Corrects the checksum, which covers the file with zeros in place of its digits.
-std::string summed(std::string_view bytes) {
-  constexpr std::string_view kKey = "\"mokume_crc32\":\"";
-  std::string whole(bytes);
-  const size_t digits = whole.find(kKey) + kKey.size();
-  if (digits < kKey.size() || digits + 8 > whole.size()) return whole;
-  whole.replace(digits, 8, 8, '0');
-  char text[9];
-  std::snprintf(&text[0], sizeof(text), "%08lx",
-                crc32_z(0, reinterpret_cast<const Bytef*>(whole.data()), whole.size()) & 0xffffffffUL);
-  return whole.replace(digits, 8, &text[0]);
 }
 
 // Reads the state of an optimizer with two parameters. The program sets a damaged file aside, and training restarts.

@@ -1,8 +1,10 @@
 #include "fuzz.hpp"
 
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "base/files.hpp"
@@ -85,6 +87,19 @@ std::string resealed(std::string_view text) {
   std::string sealed = base::seal(std::move(object));
   if (!text.ends_with('\n')) sealed.pop_back();
   return sealed;
+}
+
+// The checksum covers the file with zeros in place of its digits.
+std::string summed(std::string_view bytes) {
+  constexpr std::string_view kKey = "\"mokume_crc32\":\"";
+  std::string whole(bytes);
+  const size_t digits = whole.find(kKey) + kKey.size();
+  if (digits < kKey.size() || digits + 8 > whole.size()) return whole;
+  whole.replace(digits, 8, 8, '0');
+  char text[9];
+  std::snprintf(&text[0], sizeof(text), "%08lx",
+                crc32_z(0, reinterpret_cast<const Bytef*>(whole.data()), whole.size()) & 0xffffffffUL);
+  return whole.replace(digits, 8, &text[0]);
 }
 
 }  // namespace mokume::fuzz

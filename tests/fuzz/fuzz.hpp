@@ -69,5 +69,7 @@ std::string contents(const std::string& path);
 
 // Corrects the checksum of a text that ends like a sealed text (base/sealed.hpp), and seals any other object.
 std::string resealed(std::string_view text);
+// Corrects the checksum of a safetensors file (storage/safetensors.hpp).
+std::string summed(std::string_view bytes);
 
 }  // namespace mokume::fuzz

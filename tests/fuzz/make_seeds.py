@@ -400,6 +400,23 @@ def models():
     seed("checkpoint", "real", checkpoint(batch=1e300))
     seed("checkpoint", "other-epochs", checkpoint(epoch=3))
 
+    solved = {"problem": 0, "c": 0.5, "steps": 9, "vectors": 2, "at_c": 1, "capped": False}
+    running = {"problem": 1, "c": 2.0, "steps": 7, "status": 0, "best": 3, "need": -1, "steps_left": 0}
+
+    def solves(up=0.25, **wrong):
+        ends = struct.pack("<4f", -float("inf"), up, 0, 0)
+        tensors = {"0.numbers": ("F32", [1], ends[8:12]), "0.values": ("F32", [2], ends[4:12]),
+                   "1.a": ("F32", [2], ends[8:]), "1.f": ("F32", [2], ends[4:12]), "1.inner": ("F32", [0], b""),
+                   "1.numbers": ("F32", [4], ends), "1.flags": ("I32", [1], struct.pack("<i", 3)),
+                   "1.members": ("I32", [0], b"")}
+        text = compact([solved, {**running, **wrong}])
+        return summed(safetensors(tensors, {"fit": "fit", "mokume_crc32": "00000000", "solves": text}))
+
+    seed("svc_checkpoint", "whole", solves())
+    seed("svc_checkpoint", "not-a-number", solves(up=float("nan")))
+    seed("svc_checkpoint", "real", solves(steps=1e300))
+    seed("svc_checkpoint", "negative", solves(steps=-1, problem=-1))
+
 
 # ---- words
 

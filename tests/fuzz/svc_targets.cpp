@@ -8,6 +8,8 @@
 #include "fuzz.hpp"
 #include "libsvm_file.hpp"
 #include "node/calibration.hpp"
+#include "saved_solves.hpp"
+#include "storage/checkpoint_file.hpp"
 
 namespace mokume::fuzz {
 namespace {
@@ -45,6 +47,25 @@ FUZZ_TARGET(svc_model) {
     read.save(scratch() + "/svc-again");
     svc::Fitted::load(scratch() + "/svc-again");
   });
+}
+
+// Reads the solves of an unfinished fit. Those that the program takes are written again.
+FUZZ_TARGET(svc_checkpoint, summed) {
+  mk_host table{};
+  table.log = [](void*, int32_t, const char*, const char* text) { require(*text != '\0', "a warning says nothing"); };
+  const storage::CheckpointFile kept(sdk::Host(&table), "svc", scratch() + "/fit", "checkpoint-1");
+  file("fit/checkpoint-1.safetensors", bytes);
+  const std::vector<svc::SavedSolve> solves = kept.read("fit", svc::get_solves);
+  if (solves.empty()) return;
+  const auto write = [&](const std::vector<svc::SavedSolve>& all) {
+    for (const svc::SavedSolve& solve : all) require(svc::is_finite(solve), "a solve with infinities");
+    safetensors::Writer writer;
+    svc::put_solves(all, writer);
+    kept.write(writer, "fit");
+    return contents(scratch() + "/fit/checkpoint-1.safetensors");
+  };
+  const std::string first = write(solves);
+  require(write(kept.read("fit", svc::get_solves)) == first, "solves read back differently");
 }
 
 // Reads calibrations of three classes, so that both kinds of decisions have three decision values.

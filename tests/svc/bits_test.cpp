@@ -2,19 +2,13 @@
 // kernel of small integers has no roundings but those to halves, so every difference comes from the solver, especially
 // from its sums of two floats, which a compiler that fuses or reorders operations breaks. bench/gpu runs these tests on
 // a GPU.
-#include <unistd.h>
-
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 #include "harness.hpp"
 #include "sdk/isa.hpp"
 
 namespace mokume::svc_test {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Task {
   const char* name;
@@ -67,18 +61,6 @@ std::vector<Candidate> candidates_of(const Task& task) {
     candidates.back().max_iterations = 1'000;
   }
   return candidates;
-}
-
-// Returns the files of a saved model. Reading their numbers gives the same bits.
-std::string saved(World& world, const mk_fitted* fitted) {
-  const fs::path folder = fs::temp_directory_path() / ("mokume-svc-bits-" + std::to_string(getpid()));
-  fs::create_directories(folder);
-  sdk::call(world.model().save, fitted, folder.c_str());
-  std::ostringstream all;
-  for (const auto& file : std::set<fs::path>(fs::directory_iterator(folder), fs::directory_iterator()))
-    all << file.filename() << "\n" << std::ifstream(file).rdbuf();
-  fs::remove_all(folder);
-  return all.str();
 }
 
 class SolverBits : public testing::TestWithParam<Task> {};

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -135,9 +138,9 @@ class World {
   }
 
   bool present() const { return device_ != nullptr; }
-  // Adds all further warnings to `heard`.
-  void hear_warnings(std::string& heard) {
-    log_.set_level(MK_LOG_WARNING);
+  // Adds all further warnings to `heard`, or all messages of another level and above.
+  void hear_warnings(std::string& heard, mk_log_level level = MK_LOG_WARNING) {
+    log_.set_level(level);
     log_.set_listener([&heard](mk_log_level, const std::string& line) { heard += line; });
   }
   const mk_model& model() const { return *model_; }
@@ -236,6 +239,12 @@ class Experiment {
 // Holds a session and its reports.
 class Session {
  public:
+  // Sets the directories of the fits, DIRECTORY/CANDIDATE-FOLD, and what happens before each piece of work of a fit or
+  // refit. The piece is the last one if `poll` returns true.
+  std::string scratch;
+  std::function<bool()> poll = [] { return false; };
+  Results reported;  // reports of the last call of fit()
+
   Session(World& world, const Experiment& experiment) : Session(world, experiment, world.device().services()) {}
   Session(World& world, const Experiment& experiment, const mk_device_services* services) : world_(world) {
     const mk_model& m = world.model();
@@ -248,52 +257,75 @@ class Session {
   // Runs these fits; `done` contains the notes of finished fits.
   Results fit(const std::vector<Key>& keys, const std::map<Key, std::string>& done = {}) {
     std::vector<mk_fit> fits;
+    std::vector<std::string> directories;
+    for (const Key& k : keys) directories.push_back(directory_of(k));
     for (const Key& k : keys) {
       const auto found = done.find(k);
       fits.push_back({k.first, k.second, found != done.end() ? 1 : 0, 0,
-                      found != done.end() ? found->second.c_str() : nullptr, ""});
+                      found != done.end() ? found->second.c_str() : nullptr, directories[fits.size()].c_str()});
     }
+    reported.clear();
     struct Context {
       const std::vector<Key>& keys;
-      Results results;
-    } context{keys, {}};
+      Session& session;
+    } context{keys, *this};
     const mk_fit_sink sink{&context,
                            [](void* self, const mk_fit_result* r, mk_error* error) -> int32_t {
                              return sdk::guard(error, [&] {
                                auto& c = *static_cast<Context*>(self);
                                const Key key = c.keys.at(r->index);
-                               if (c.results.count(key) != 0) throw Error(MK_INTERNAL, "reported twice");
-                               c.results[key] = {r->status, r->n,
-                                                 r->n_values > 0 ? static_cast<int64_t>(r->values[0]) : -1,
-                                                 r->n_values > 0 ? r->values[0] : -1, r->note};
+                               Results& results = c.session.reported;
+                               if (results.count(key) != 0) throw Error(MK_INTERNAL, "reported twice");
+                               results[key] = {r->status, r->n,
+                                               r->n_values > 0 ? static_cast<int64_t>(r->values[0]) : -1,
+                                               r->n_values > 0 ? r->values[0] : -1, r->note};
                              });
                            },
                            [](void*, const char*, double) {},
-                           [](void*) -> int32_t { return 0; },
+                           [](void* self) -> int32_t { return static_cast<Context*>(self)->session.poll() ? 1 : 0; },
                            0,
                            0};
     sdk::call(world_.model().fit, session_, static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
               &sink);
-    return context.results;
+    return reported;
   }
 
   mk_fitted* refit(uint32_t candidate) {
-    const mk_fit_sink sink{nullptr,
+    const mk_fit_sink sink{this,
                            [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
                            [](void*, const char*, double) {},
-                           [](void*) -> int32_t { return 0; },
+                           [](void* self) -> int32_t { return static_cast<Session*>(self)->poll() ? 1 : 0; },
                            0,
                            0};
     mk_fitted* fitted = nullptr;
-    const mk_fit fit{candidate, MK_ALL_ROWS, 0, 0, nullptr, ""};
+    const std::string directory = directory_of({candidate, MK_ALL_ROWS});
+    const mk_fit fit{candidate, MK_ALL_ROWS, 0, 0, nullptr, directory.c_str()};
     sdk::call(world_.model().refit, session_, &fit, &sink, &fitted);
     return fitted;
   }
 
  private:
+  std::string directory_of(const Key& key) const {
+    return scratch.empty() ? "" : scratch + "/" + std::to_string(key.first) + "-" + std::to_string(key.second);
+  }
+
   World& world_;
   mk_session* session_ = nullptr;
 };
+
+// Returns the files of a saved model. Reading their numbers gives the same bits.
+inline std::string saved(World& world, const mk_fitted* fitted) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("mokume-svc-bits-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  sdk::call(world.model().save, fitted, folder.c_str());
+  std::ostringstream all;
+  for (const auto& file : std::set<std::filesystem::path>(std::filesystem::directory_iterator(folder),
+                                                          std::filesystem::directory_iterator()))
+    all << file.filename() << "\n" << std::ifstream(file).rdbuf();
+  std::filesystem::remove_all(folder);
+  return all.str();
+}
 
 inline std::vector<Key> all_fits(size_t candidates, uint32_t folds) {
   std::vector<Key> keys;

@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "import/graph.hpp"
-#include "saved/safetensors.hpp"
 #include "saved/start.hpp"
+#include "storage/safetensors.hpp"
 
 namespace mokume::cnn {
 namespace {

@@ -5,10 +5,10 @@
 #include <fstream>
 
 #include "engine.hpp"
-#include "saved/safetensors.hpp"
 #include "sdk/json.hpp"
 #include "sdk/ops/window.hpp"
 #include "sdk/storage.hpp"
+#include "storage/safetensors.hpp"
 
 namespace mokume::cnn {
 namespace {

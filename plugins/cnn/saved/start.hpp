@@ -8,7 +8,7 @@
 
 #include "data.hpp"
 #include "network/network.hpp"
-#include "saved/safetensors.hpp"
+#include "storage/safetensors.hpp"
 
 namespace mokume::cnn {
 

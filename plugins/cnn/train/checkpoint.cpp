@@ -1,22 +1,20 @@
 #include "train/checkpoint.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "sdk/error.hpp"
 #include "sdk/json.hpp"
-#include "sdk/storage.hpp"
+#include "storage/checkpoint_file.hpp"
 
 namespace mokume::cnn {
 namespace {
 
 using nlohmann::json;
-namespace fs = std::filesystem;
 namespace st = safetensors;
 
-std::string file_in(const std::string& directory) { return directory + "/checkpoint.safetensors"; }
+storage::CheckpointFile file_of(const sdk::Host& host, const std::string& directory) {
+  return {host, "cnn", directory, "checkpoint"};
+}
 
 // Calls body(first float, chunk of host memory) for consecutive chunks of the whole vector.
 template <class Body>
@@ -26,40 +24,7 @@ void in_chunks(const ParameterVector& vector, Body&& body) {
   for_each_chunk(size, [&](int64_t first, int64_t count) { body(first, std::span(room.data(), count)); });
 }
 
-// Renames the file, so that the next checkpoint can take its name and the damaged file can be examined.
-void set_aside(const sdk::Host& host, const std::string& file, const std::string& why) {
-  const std::string aside = file + ".damaged";
-  std::error_code failed;
-  fs::rename(file, aside, failed);
-  host.log(MK_LOG_WARNING, "cnn",
-           why + "; the training starts from scratch" +
-               (failed ? ", and the file cannot be renamed (" + failed.message() + ")"
-                       : ", and the file was renamed to " + aside));
-}
-
-// Returns nothing if the file is absent or damaged, and sets a damaged file aside. `read` receives the reader of a
-// verified file and its position, and throws if the contents are invalid.
-template <class Read>
-auto read_checkpoint(const sdk::Host& host, const std::string& directory, const std::string& fingerprint,
-                     const Read& read) -> decltype(read(std::declval<st::Reader>(), json())) {
-  const std::string file = file_in(directory);
-  if (directory.empty() || !fs::exists(file)) return {};
-  const auto damaged = [&] { set_aside(host, file, file + " is not a checkpoint of this version"); };
-  try {
-    st::Reader reader(file);
-    reader.verify();
-    if (reader.metadata().at("fit") != fingerprint) return {};
-    const json position = sdk::parse_json<json>(reader.metadata().at("position"));
-    return read(std::move(reader), position);
-  } catch (const Error& e) {
-    set_aside(host, file, e.what());
-  } catch (const json::exception&) {
-    damaged();
-  } catch (const std::out_of_range&) {
-    damaged();
-  }
-  return {};
-}
+json position_of(const st::Reader& reader) { return sdk::parse_json<json>(reader.metadata().at("position")); }
 
 // Returns whether training can have this position, with one training loss for each earlier epoch.
 bool is_possible(const Checkpoint& c) {
@@ -70,21 +35,10 @@ bool is_possible(const Checkpoint& c) {
                    h.validation_squares.size()}) <= epochs;
 }
 
-// Removes files of killed writers. A file that is less than an hour old may belong to a running writer.
-void remove_remains(const std::string& directory) {
-  std::error_code failed;
-  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  for (const auto& entry : fs::directory_iterator(directory, failed))
-    if (entry.path().string().starts_with(file_in(directory) + ".tmp-") && entry.last_write_time(failed) < old)
-      fs::remove(entry.path(), failed);
-}
-
 }  // namespace
 
-void save_checkpoint(const std::string& directory, const Checkpoint& c, const Engine& engine, const ReadState& read) {
-  std::error_code failed;
-  fs::create_directories(directory, failed);
-  if (failed) throw sdk::storage_error("create " + directory, failed.value());
+void save_checkpoint(const sdk::Host& host, const std::string& directory, const Checkpoint& c, const Engine& engine,
+                     const ReadState& read) {
   st::Writer writer;
   for (const auto& [name, vector] : engine.state())
     writer.add(name, {vector->layout().elements()}, [&read, called = name, from = vector](const st::Writer::Put& put) {
@@ -94,8 +48,6 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
       });
     });
   if (!c.results.empty()) writer.add("results", {int64_t(c.results.size())}, c.results.data());
-  writer.checksum();
-  writer.metadata("fit", c.fingerprint);
   json position{{"epoch", c.epoch},
                 {"batch", c.batch},
                 {"batch_size", c.batch_size},
@@ -105,13 +57,7 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
                 {"validation_accuracy", c.history.validation_accuracy}};
   if (!c.history.validation_squares.empty()) position["validation_squares"] = c.history.validation_squares;
   writer.metadata("position", position.dump());
-  try {
-    writer.write(file_in(directory));
-  } catch (const Error& e) {
-    // If the directory is gone, another device has finished the fit, so the checkpoint is not needed.
-    const bool storage = e.status() == MK_STORAGE || e.status() == MK_INVALID_ARGUMENT;
-    if (!storage || fs::exists(directory, failed)) throw;
-  }
+  file_of(host, directory).write(writer, c.fingerprint);
 }
 
 void StoredCheckpoint::read_into(const Engine& engine) const {
@@ -127,8 +73,8 @@ void StoredCheckpoint::read(const std::string& name, int64_t first, std::span<fl
 }
 
 int64_t checkpoint_batch(const sdk::Host& host, const std::string& directory, const std::string& fingerprint) {
-  return read_checkpoint(host, directory, fingerprint, [](const st::Reader&, const json& position) -> int64_t {
-    return sdk::whole_number(position.at("batch_size"));
+  return file_of(host, directory).read(fingerprint, [](const st::Reader& reader) -> int64_t {
+    return sdk::whole_number(position_of(reader).at("batch_size"));
   });
 }
 
@@ -141,8 +87,10 @@ std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std
 
 std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std::string& directory,
                                                 const std::string& fingerprint, const StateSizes& state) {
-  if (!directory.empty()) remove_remains(directory);
-  const auto read = [&](st::Reader reader, const json& position) -> std::optional<StoredCheckpoint> {
+  const storage::CheckpointFile file = file_of(host, directory);
+  file.remove_remains();
+  return file.read(fingerprint, [&](st::Reader reader) -> std::optional<StoredCheckpoint> {
+    const json position = position_of(reader);
     for (const auto& [name, elements] : state) {
       const st::Tensor* tensor = reader.find(name);
       if (tensor == nullptr || !tensor->is({elements})) return std::nullopt;
@@ -161,8 +109,7 @@ std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std
       reader.read(*results, c.results.data());
     }
     return StoredCheckpoint(std::move(c), std::move(reader));
-  };
-  return read_checkpoint(host, directory, fingerprint, read);
+  });
 }
 
 }  // namespace mokume::cnn

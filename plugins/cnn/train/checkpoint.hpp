@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "engine.hpp"
-#include "saved/safetensors.hpp"
 #include "sdk/plugin.hpp"
+#include "storage/safetensors.hpp"
 #include "train/record.hpp"
 
 namespace mokume::cnn {
@@ -45,11 +45,10 @@ void for_each_state(const Engine& engine, Body&& body) {
     });
 }
 
-// Replaces the checkpoint in `directory`, and creates the directory if needed. A kill during the call leaves the old
-// checkpoint. Writes nothing if another process removes the directory meanwhile. Copies the engine's state to the file
-// chunk by chunk, as for_each_state() does. Throws sdk::storage_error() on failure.
-void save_checkpoint(const std::string& directory, const Checkpoint& checkpoint, const Engine& engine,
-                     const ReadState& read = read_own);
+// Replaces the checkpoint in `directory` (storage::CheckpointFile::write()). Copies the engine's state to the file
+// chunk by chunk, as for_each_state() does.
+void save_checkpoint(const sdk::Host& host, const std::string& directory, const Checkpoint& checkpoint,
+                     const Engine& engine, const ReadState& read = read_own);
 
 // Holds a valid checkpoint, except the engine's state, which is still in the file.
 class StoredCheckpoint {

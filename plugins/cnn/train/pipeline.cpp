@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "train/save_timer.hpp"
+#include "train/clock.hpp"
 
 namespace mokume::cnn {
 

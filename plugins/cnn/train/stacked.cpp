@@ -4,7 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "train/save_timer.hpp"
+#include "storage/save_timer.hpp"
+#include "train/clock.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -202,7 +203,7 @@ class StackTrainer {
   int64_t since_wait_ = 0;       // batches since the last wait
   double waited_at_ = 0, shown_at_ = 0;
   int64_t shown_rows_ = 0;
-  SaveTimer save_timer_;
+  storage::SaveTimer save_timer_;
 };
 
 }  // namespace

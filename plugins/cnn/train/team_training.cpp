@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "train/checkpoint.hpp"
+#include "train/clock.hpp"
 
 namespace mokume::cnn {
 namespace {

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "sdk/team.hpp"
+#include "storage/save_timer.hpp"
 #include "train/passes.hpp"
 #include "train/pipeline.hpp"
 #include "train/placement.hpp"
-#include "train/save_timer.hpp"
 #include "train/shares.hpp"
 #include "train/training.hpp"
 
@@ -106,7 +106,7 @@ class TeamTraining {
   int64_t rows_to_show_ = 0;   // rows of all members
   double shown_at_ = 0, met_at_ = 0;
   std::string since_, split_;  // start and shares of the period since the last meeting
-  SaveTimer save_timer_;
+  storage::SaveTimer save_timer_;
   std::vector<sdk::HostFloats> staged_;  // gradients of each subtree in host memory
   sdk::HostFloats room_;                 // receives sums
 };

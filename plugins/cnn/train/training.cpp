@@ -154,7 +154,7 @@ void Training::save(const ReadState& read) {
   Checkpoint c{task_.fingerprint, position_.epoch, position_.batch, settings_.batch_size, record_.history, {}};
   c.results.resize(2 * c.batch * c.batch_size);
   results_.read(device_, c.results.data(), c.results.size());
-  save_checkpoint(task_.scratch, c, engine_, read);
+  save_checkpoint(host_, task_.scratch, c, engine_, read);
 }
 
 void Training::begin_epoch() {

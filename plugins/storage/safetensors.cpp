@@ -1,4 +1,4 @@
-#include "saved/safetensors.hpp"
+#include "storage/safetensors.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 
 #include "sdk/storage.hpp"
 
-namespace mokume::cnn::safetensors {
+namespace mokume::safetensors {
 namespace {
 
 using nlohmann::json;
@@ -374,4 +374,4 @@ void Reader::check_offsets() {
   if (at < data_bytes_) damaged("has bytes after its last tensor");
 }
 
-}  // namespace mokume::cnn::safetensors
+}  // namespace mokume::safetensors

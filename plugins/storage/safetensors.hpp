@@ -22,7 +22,7 @@
 
 #include "sdk/error.hpp"
 
-namespace mokume::cnn::safetensors {
+namespace mokume::safetensors {
 
 // Lists the types of mokume's tensors in file order, so that no element is ever misaligned.
 enum class Dtype { i64, f32, i32 };
@@ -142,4 +142,4 @@ class Reader {
   Metadata metadata_;
 };
 
-}  // namespace mokume::cnn::safetensors
+}  // namespace mokume::safetensors
