@@ -17,7 +17,8 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
 
 // Throws the Error that would stop a run before its first fit: the data cannot be read, the model rejects the
 // experiment, a device that the configuration names is absent or too small, or run directories cannot be created.
-// Returns what the caller should say in addition, or an empty text: Dataset::storage_note, and what only a run can check.
+// Returns what the caller should say in addition, or an empty text: Dataset::storage_note, and what only a run can
+// check.
 std::string check_start(registry::Registry& registry, base::Log& log, const config::Config& config);
 
 }  // namespace mokume::inspect

@@ -110,7 +110,7 @@ __kernel void smo_vector(SMO_ARGUMENTS) {
     float16 rest16 = (float16)(0.0f);
     float16 low16 = (float16)(-INFINITY);
     int16 up_at = (int16)(NONE);
-    float least = INFINITY, most = -INFINITY;  // of all lanes; most blocks do not reach them
+    float least = INFINITY, most = -INFINITY;  // the extremes over all lanes, which most blocks do not reach
     for (int s = 0; span[2 * s] >= 0; ++s) {
       for (int b = span[2 * s]; b < span[2 * s + 1]; ++b) {
         float16 h = vload16(b, f);
