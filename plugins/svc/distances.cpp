@@ -5,6 +5,7 @@
 #include "distances.embed.hpp"
 #include "distances_native.hpp"
 #include "sdk/ops.hpp"
+#include "shared_memory.hpp"
 
 namespace mokume::svc {
 namespace {
@@ -38,14 +39,7 @@ void Distances::compute(Pairs pairs, const mk_tensor& x, const mk_tensor& y, con
 
 void Distances::compute_on_host(Pairs pairs, const mk_tensor& x, const mk_tensor& y, const mk_tensor& out) const {
   device_.finish();
-  const auto memory = [&](const mk_tensor& t) {
-    auto* const p = static_cast<float*>(device_.table()->host_pointer(device_.table()->self, t.buffer));
-    if (p == nullptr)
-      throw Error(MK_UNSUPPORTED, std::string(device_.info().name) +
-                                      " neither compiles kernels nor shares its memory with the host, but svc needs "
-                                      "one of these: name another device");
-    return p + t.offset;
-  };
+  const auto memory = [&](const mk_tensor& t) { return shared_memory<float>(device_, t.buffer) + t.offset; };
   const float *const from = memory(x), *const with = memory(y);
   float* const to = memory(out);
   const DistancesFunction write = distances_native(pairs == Pairs::chi_squared);

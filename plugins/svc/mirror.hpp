@@ -7,8 +7,8 @@
 
 #include "kernel_plan.hpp"
 #include "sdk/device.hpp"
-#include "sdk/error.hpp"
 #include "sdk/plugin.hpp"
+#include "shared_memory.hpp"
 
 namespace mokume::svc {
 
@@ -23,12 +23,7 @@ struct MatrixPart {
 template <class T>
 T* shared_memory(const sdk::Device& device, const MatrixPart& part) {
   device.finish();
-  T* const memory = device.host_pointer<T>(part.buffer);
-  if (memory == nullptr)
-    throw Error(MK_UNSUPPORTED, std::string(device.info().name) +
-                                    " neither compiles kernels nor shares its memory with the host, but svc needs one "
-                                    "of these: name another device");
-  return memory + part.at;
+  return shared_memory<T>(device, part.buffer.get()) + part.at;
 }
 
 class Mirror {

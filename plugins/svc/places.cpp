@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sdk/ops.hpp"
+#include "shared_memory.hpp"
 #include "solver.hpp"
 
 namespace mokume::svc {
@@ -230,11 +231,7 @@ PlaceArrays arrays_of(Places& places, const KernelStore* store) {
   const Places::Buffers& buffers = places.buffers();
   device.finish();
   PlaceArrays arrays{};
-  arrays.order = device.host_pointer<int32_t>(buffers.order);
-  if (arrays.order == nullptr)
-    throw Error(MK_UNSUPPORTED, std::string(device.info().name) +
-                                    " neither compiles kernels nor shares its memory with the host, but svc needs one "
-                                    "of these: name another device");
+  arrays.order = shared_memory<int32_t>(device, buffers.order.get());
   arrays.ints = device.host_pointer<PlaceInts>(buffers.ints);
   arrays.floats = device.host_pointer<PlaceFloats>(buffers.floats);
   arrays.spans = device.host_pointer<int32_t>(buffers.spans);

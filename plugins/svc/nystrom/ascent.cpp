@@ -11,9 +11,9 @@
 #include "ascent_group.embed.hpp"
 #include "ascent_vector.embed.hpp"
 #include "nystrom/ascent_native.hpp"
-#include "sdk/error.hpp"
 #include "sdk/ops.hpp"
 #include "sdk/philox.hpp"
+#include "shared_memory.hpp"
 #include "solver.hpp"
 
 namespace mokume::svc {
@@ -175,11 +175,7 @@ void Ascent::run_pass(const std::vector<int32_t>& running, const std::function<v
 void Ascent::run_natively(const std::vector<int32_t>& running, int32_t first, int32_t count) {
   device_.finish();
   AscentArrays arrays{};
-  arrays.ints = device_.host_pointer<AscentInts>(ints_buffer_);
-  if (arrays.ints == nullptr)
-    throw Error(MK_UNSUPPORTED, std::string(device_.info().name) +
-                                    " neither compiles kernels nor shares its memory with the host, but svc needs one "
-                                    "of these: name another device");
+  arrays.ints = shared_memory<AscentInts>(device_, ints_buffer_.get());
   arrays.floats = device_.host_pointer<AscentFloats>(floats_buffer_);
   arrays.signs = device_.host_pointer<int8_t>(signs_);
   arrays.target = device_.host_pointer<float>(target_);

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "sdk/error.hpp"
 #include "sdk/ops.hpp"
+#include "shared_memory.hpp"
 #include "sparse.embed.hpp"
 #include "sparse/sparse_native.hpp"
 
@@ -24,16 +24,6 @@ int64_t sixteens(int64_t columns, int64_t values, int64_t most) {
 
 int64_t tile_width(int64_t columns, int64_t values) {
   return kTileRows * sixteens(columns, values, kWidest / kTileRows);
-}
-
-template <class T>
-T* host_memory(const sdk::Device& device, mk_buffer* buffer) {
-  auto* const p = static_cast<T*>(device.table()->host_pointer(device.table()->self, buffer));
-  if (p == nullptr)
-    throw Error(MK_UNSUPPORTED, std::string(device.info().name) +
-                                    " neither compiles kernels nor shares its memory with the host, but svc needs one "
-                                    "of these: name another device");
-  return p;
 }
 
 }  // namespace
@@ -117,12 +107,12 @@ void SparseProducts::compute_on_host(const DeviceRows& x, const sdk::Buffer& ind
                                      const mk_tensor& out) const {
   device_.finish();
   const auto view = [&](const DeviceRows& rows) {
-    return SparseView{host_memory<int64_t>(device_, rows.starts.get()),
-                      host_memory<int32_t>(device_, rows.column.get()), host_memory<float>(device_, rows.x.get())};
+    return SparseView{shared_memory<int64_t>(device_, rows.starts.get()),
+                      shared_memory<int32_t>(device_, rows.column.get()), shared_memory<float>(device_, rows.x.get())};
   };
   const SparseView from = view(x), with = view(y);
-  const int32_t* const numbers = host_memory<int32_t>(device_, index.get()) + first;
-  float* const to = host_memory<float>(device_, out.buffer) + out.offset;
+  const int32_t* const numbers = shared_memory<int32_t>(device_, index.get()) + first;
+  float* const to = shared_memory<float>(device_, out.buffer) + out.offset;
   const SparseFunction write = sparse_native();
   const int64_t tiles = (out.rows + kTileRows - 1) / kTileRows;
   const int64_t workers =
