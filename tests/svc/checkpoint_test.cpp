@@ -537,8 +537,8 @@ TEST(Checkpoints, OfOtherFitsAreRemoved) {
   candidates[1].c = 101;
   removes(fit.world, Experiment(fit.blobs, candidates, 3), "another C");
   candidates = fit.candidates;
-  candidates[1].class_weight = "1=2";
-  removes(fit.world, Experiment(fit.blobs, candidates, 3), "another weight of a class");
+  for (Candidate& candidate : candidates) candidate.kernel_storage = "fp16";
+  removes(fit.world, Experiment(fit.blobs, candidates, 3), "another storage of kernel values");
 }
 
 }  // namespace
