@@ -22,28 +22,26 @@ void Halves::launch(const char* kernel, const MatrixPart& from, const MatrixPart
   program_->launch(kernel, items, kItems, from.buffer, from.at, to.buffer, to.at, count);
 }
 
-void Halves::narrow(const MatrixPart& floats, const MatrixPart& halves, int64_t rows, int64_t ld) const {
-  if (program_) return launch("narrow", floats, halves, rows * ld);
-  const float* const from = shared_memory<float>(device_, floats);
-  auto* const to = shared_memory<uint16_t>(device_, halves);
-  const HalvesFunctions convert = halves_native();
-  const auto kernel = device_.kernel("narrow_native");
+template <class From, class To>
+void Halves::convert(void (*row_of)(const From*, To*, int64_t) noexcept, const char* name, const MatrixPart& from,
+                     const MatrixPart& to, int64_t rows, int64_t ld) const {
+  const From* const source = shared_memory<From>(device_, from);
+  To* const target = shared_memory<To>(device_, to);
+  const auto kernel = device_.kernel(name);
   host_.parallel_for(static_cast<uint64_t>(rows), [&](uint64_t row) {
     const auto at = static_cast<int64_t>(row) * ld;
-    convert.narrow(from + at, to + at, ld);
+    row_of(source + at, target + at, ld);
   });
+}
+
+void Halves::narrow(const MatrixPart& floats, const MatrixPart& halves, int64_t rows, int64_t ld) const {
+  if (program_) return launch("narrow", floats, halves, rows * ld);
+  convert(halves_native().narrow, "narrow_native", floats, halves, rows, ld);
 }
 
 void Halves::widen(const MatrixPart& halves, const MatrixPart& floats, int64_t rows, int64_t ld) const {
   if (program_) return launch("widen", halves, floats, rows * ld);
-  const auto* const from = shared_memory<uint16_t>(device_, halves);
-  float* const to = shared_memory<float>(device_, floats);
-  const HalvesFunctions convert = halves_native();
-  const auto kernel = device_.kernel("widen_native");
-  host_.parallel_for(static_cast<uint64_t>(rows), [&](uint64_t row) {
-    const auto at = static_cast<int64_t>(row) * ld;
-    convert.widen(from + at, to + at, ld);
-  });
+  convert(halves_native().widen, "widen_native", halves, floats, rows, ld);
 }
 
 void check_range_of_halves(double largest) {

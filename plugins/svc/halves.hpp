@@ -18,6 +18,10 @@ class Halves {
   void widen(const MatrixPart& halves, const MatrixPart& floats, int64_t rows, int64_t ld) const;
 
  private:
+  // Calls `row_of` with each row.
+  template <class From, class To>
+  void convert(void (*row_of)(const From*, To*, int64_t) noexcept, const char* name, const MatrixPart& from,
+               const MatrixPart& to, int64_t rows, int64_t ld) const;
   void launch(const char* kernel, const MatrixPart& from, const MatrixPart& to, int64_t count) const;
 
   sdk::Host host_;
