@@ -17,7 +17,7 @@
 #include "checkpoints.hpp"
 #include "concurrency.hpp"
 #include "fit_report.hpp"
-#include "kernel_store.hpp"
+#include "matrix/kernel_store.hpp"
 #include "rows.hpp"
 #include "settings.hpp"
 #include "solver.hpp"

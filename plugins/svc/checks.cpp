@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "fitted.hpp"
-#include "kernel_store.hpp"
+#include "matrix/kernel_store.hpp"
 #include "nu_start.hpp"
 #include "nystrom/check.hpp"
 #include "rows.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "distances.hpp"
+#include "matrix/distances.hpp"
 #include "rows.hpp"
 #include "sdk/ops.hpp"
 #include "sparse/sparse_products.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernel_store.hpp"
+#include "matrix/kernel_store.hpp"
 #include "nu_start.hpp"
 #include "rows.hpp"
 #include "sdk/device.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "checkpoints.hpp"
-#include "kernel_store.hpp"
+#include "matrix/kernel_store.hpp"
 #include "places.hpp"
 #include "rows.hpp"
 #include "solver.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "abi/model.h"
-#include "kernel_plan.hpp"
+#include "matrix/kernel_plan.hpp"
 #include "sdk/ops/kernel_map.hpp"
 
 namespace mokume::svc {

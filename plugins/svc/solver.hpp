@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "kernel_store.hpp"
+#include "matrix/kernel_store.hpp"
 #include "places.hpp"
 #include "sdk/plugin.hpp"
 #include "settings.hpp"

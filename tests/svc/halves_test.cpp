@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "harness.hpp"
-#include "kernel_plan.hpp"
+#include "matrix/kernel_plan.hpp"
 
 namespace mokume::svc_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "distances.hpp"
+#include "matrix/distances.hpp"
 #include "nystrom/basis.hpp"
 #include "rows.hpp"
 #include "sdk/device.hpp"

@@ -1,4 +1,4 @@
-#include "kernel_plan.hpp"
+#include "matrix/kernel_plan.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // The build compiles this file once per instruction set, which SOLVER_ISA names. The sums have the order of
 // kernels/distances.cl.
-#include "distances_native.hpp"
+#include "matrix/distances_native.hpp"
 
 #include <algorithm>
 

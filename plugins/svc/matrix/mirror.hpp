@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "kernel_plan.hpp"
+#include "matrix/kernel_plan.hpp"
 #include "sdk/device.hpp"
 #include "sdk/plugin.hpp"
 #include "shared_memory.hpp"

@@ -1,5 +1,5 @@
 // The build compiles this file once per instruction set, which SOLVER_ISA names.
-#include "halves_native.hpp"
+#include "matrix/halves_native.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,10 +1,10 @@
-#include "kernel_store.hpp"
+#include "matrix/kernel_store.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "halves_native.hpp"
+#include "matrix/halves_native.hpp"
 #include "sdk/ops.hpp"
 
 namespace mokume::svc {

@@ -1,10 +1,10 @@
-#include "halves.hpp"
+#include "matrix/halves.hpp"
 
 #include <cstdio>
 #include <string>
 
 #include "halves.embed.hpp"
-#include "halves_native.hpp"
+#include "matrix/halves_native.hpp"
 
 namespace mokume::svc {
 namespace {

@@ -1,9 +1,9 @@
-#include "distances.hpp"
+#include "matrix/distances.hpp"
 
 #include <string>
 
 #include "distances.embed.hpp"
-#include "distances_native.hpp"
+#include "matrix/distances_native.hpp"
 #include "sdk/ops.hpp"
 #include "shared_memory.hpp"
 

@@ -1,8 +1,8 @@
-#include "mirror.hpp"
+#include "matrix/mirror.hpp"
 
 #include <algorithm>
 
-#include "halves_native.hpp"
+#include "matrix/halves_native.hpp"
 #include "mirror.embed.hpp"
 
 namespace mokume::svc {

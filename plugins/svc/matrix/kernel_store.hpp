@@ -24,10 +24,10 @@
 #include <string>
 #include <vector>
 
-#include "distances.hpp"
-#include "halves.hpp"
-#include "kernel_plan.hpp"
-#include "mirror.hpp"
+#include "matrix/distances.hpp"
+#include "matrix/halves.hpp"
+#include "matrix/kernel_plan.hpp"
+#include "matrix/mirror.hpp"
 #include "rows.hpp"
 #include "sdk/device.hpp"
 #include "sparse/sparse_products.hpp"

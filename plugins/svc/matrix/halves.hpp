@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "mirror.hpp"
+#include "matrix/mirror.hpp"
 
 namespace mokume::svc {
 
