@@ -226,6 +226,20 @@ def instruction_set(cpuinfo):
     return ISAS[max([*has, "base"][0], os.environ.get("MOKUME_ISA") or "avx512", key=order.index)]
 
 
+HIDDEN = {"avx512": "", "avx2": "avx512", "base": "avx,fma,f16c,xop"}  # from PoCL
+
+
+def environment_for(isa, build, device, cache):
+    """Returns an environment in which mokume uses no newer instructions than `isa`. MOKUME_ISA limits the host. PoCL
+    takes the processor for an older one when older_cpu.so of the tests hides instructions from it, so the build needs
+    the tests, and gets a folder of `cache` for its programs."""
+    changed = dict(os.environ, MOKUME_ISA=isa)
+    if device == "pocl" and HIDDEN[isa]:
+        changed.update(LD_PRELOAD="older_cpu.so", LD_LIBRARY_PATH=os.path.join(build, "lib"), OLDER_CPU=HIDDEN[isa],
+                       XDG_CACHE_HOME=os.path.join(cache, isa))
+    return changed
+
+
 def measured_here(stored=None):
     """Describes the machine and the date for a file of results. Says if the file `stored` comes from another machine."""
     with open("/proc/cpuinfo") as f:

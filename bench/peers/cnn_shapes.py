@@ -1,28 +1,36 @@
 #!/usr/bin/env python3
 """Measures training speed on convolutions of random shapes, alternating with PyTorch's best on the same cores.
 
-    python3 bench/peers/cnn_shapes.py [--bench build/release/bin/cnn_bench] [--shapes 200] [--seed 1] [--first 0]
-                                      [--seconds 1] [--rounds 1] [--out FILE] [--chart FILE.svg]
+    python3 bench/peers/cnn_shapes.py [--build build/release] [--devices opencl,host] [--isa avx2] [--compile]
+                                      [--shapes 200] [--seed 1] [--first 0] [--seconds 1] [--rounds 1]
+                                      [--out FILE] [--chart FILE.svg]
 
 A network has a convolution of the drawn shape and a second one of the same window with stride 1, each with a relu, and
-then the mean of the image and a linear layer. PyTorch runs eagerly with contiguous images and with channels last; the
-faster one counts. The ratio of a shape is the median over the rounds. Only one side runs at a time. Needs torch; the
-chart needs nothing more.
+then the mean of the image and a linear layer. PyTorch runs eagerly with contiguous images and with channels last, and with
+--compile also compiled with channels last (some 10 s a shape); the fastest counts. The ratio of a shape is the median
+over the rounds. Only one side runs at a time. --isa limits both sides to an instruction set, for which mokume needs a
+build with the tests. Needs torch; the chart needs nothing more.
 """
 import argparse
 import json
 import math
 import os
+import pathlib
 import random
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
-import torch
-from torch import nn
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench/campaign"))
+import campaign  # noqa: E402
 
 IMAGES = 512
+TORCH_LIMITS = {"avx2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
+                "base": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41",
+                         "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}, "avx512": {}}
 
 
 def draw(generator):
@@ -57,45 +65,54 @@ def layers_of(s):
                                           {"type": "linear", "out_features": 10, "bias": True}]
 
 
-def our_rate(bench, s, seconds):
+def our_rate(args, device, s, cache):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
         json.dump({"input": [s["side"], s["side"], s["channels"]], "layers": layers_of(s),
                    "optimizer": {"type": "sgd", "lr": 0.001, "momentum": 0.9, "weight_decay": 0.0}}, f)
         f.flush()
-        out = subprocess.run([bench, f.name, str(s["batch"]), "train", str(seconds)], check=True, capture_output=True,
-                             text=True).stdout
+        environment = campaign.environment_for(args.isa, args.build, "pocl" if device == "opencl" else device, cache)
+        out = subprocess.run([args.build / "bin/cnn_bench", f.name, str(s["batch"]), "train", str(args.seconds), device],
+                             check=True, capture_output=True, text=True, env=environment).stdout
     return json.loads(out)["images_per_s"]
 
 
-def torch_rate(s, seconds, channels_last):
+def torch_rate(s, seconds, form):
+    import torch
+    from torch import nn
     torch.manual_seed(1)
     net = nn.Sequential(nn.Conv2d(s["channels"], s["filters"], s["window"], s["stride"], s["padding"]), nn.ReLU(),
                         nn.Conv2d(s["filters"], s["filters"], s["window"], 1, s["padding"]), nn.ReLU(),
                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(s["filters"], 10))
     x = torch.randn(IMAGES, s["channels"], s["side"], s["side"])
-    if channels_last:
+    if form != "contiguous":
         net, x = net.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
     y = torch.arange(IMAGES) % 10
     optimizer = torch.optim.SGD(net.parameters(), lr=0.001, momentum=0.9, fused=True)
     loss_of = nn.CrossEntropyLoss()
-    done, start, warm = 0, time.perf_counter(), seconds / 2
-    warming = True
-    while True:
+    forward = net
+    if form == "compiled":
+        torch.compiler.reset()
+        forward = torch.compile(net)
+
+    def step():
         rows = torch.randint(0, IMAGES, (s["batch"],))
         optimizer.zero_grad(set_to_none=True)
-        loss_of(net(x[rows]), y[rows]).backward()
+        loss_of(forward(x[rows]), y[rows]).backward()
         optimizer.step()
-        done += s["batch"]
-        now = time.perf_counter()
-        if warming and now - start > warm:
-            warming, done, start = False, 0, now
-        elif not warming and now - start > seconds:
-            return done / (now - start)
+
+    step()
+    for turn_s in (seconds / 2, seconds):  # the first turn warms up
+        steps, start = 0, time.perf_counter()
+        while time.perf_counter() - start < turn_s:
+            step()
+            steps += 1
+        rate = steps * s["batch"] / (time.perf_counter() - start)
+    return rate
 
 
-def chart(results):
+def chart(ratios):
     """Draws the ratios in ascending order, on a logarithmic scale."""
-    ratios = sorted(r["ratio"] for r in results)
+    ratios = sorted(ratios)
     width, height, left, top = 720, 300, 60, 20
     low, high = math.log2(min(0.5, ratios[0])), math.log2(max(4, ratios[-1]))
 
@@ -117,9 +134,27 @@ def chart(results):
             f'PyTorch\'s best; median {statistics.median(ratios):.2f}, {share:.0%} at 1 or above</text></svg>\n')
 
 
-def main():
+def measure(args, s, cache):
+    """Returns the rates of both sides and the ratio of each of our devices, medians over the rounds."""
+    rates = {name: [] for name in [*args.devices, *args.forms]}
+    for _ in range(args.rounds):
+        for device in args.devices:
+            rates[device].append(our_rate(args, device, s, cache))
+        for form in args.forms:
+            rates[form].append(torch_rate(s, args.seconds, form))
+    best = [max(rates[form][i] for form in args.forms) for i in range(args.rounds)]
+    result = {"shape": name_of(s), **s, **{name: round(statistics.median(r), 1) for name, r in rates.items()}}
+    for device in args.devices:
+        result["ratio " + device] = round(statistics.median(o / t for o, t in zip(rates[device], best)), 3)
+    return result
+
+
+def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bench", default="build/release/bin/cnn_bench")
+    parser.add_argument("--build", type=lambda path: pathlib.Path(path).resolve(), default=ROOT / "build/release")
+    parser.add_argument("--devices", type=lambda names: names.split(","), default=["opencl", "host"])
+    parser.add_argument("--isa", choices=list(TORCH_LIMITS), default=os.environ.get("MOKUME_ISA", "avx512"))
+    parser.add_argument("--compile", action="store_true", help="also compare with torch.compile")
     parser.add_argument("--shapes", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="skip the shapes before this one")
     parser.add_argument("--seed", type=int, default=1)
@@ -128,31 +163,35 @@ def main():
     parser.add_argument("--out")
     parser.add_argument("--chart")
     args = parser.parse_args()
+    args.forms = ["contiguous", "channels last", *["compiled"] * args.compile]
+    return args
+
+
+def main():
+    args = parse()
+    os.environ.update(TORCH_LIMITS[args.isa], MOKUME_ISA=args.isa)  # before torch looks at the processor
+    import torch
     threads = len(os.sched_getaffinity(0))
     torch.set_num_threads(threads)
     generator = random.Random(args.seed)
     shapes = [draw(generator) for _ in range(args.shapes)][args.first:]
     results = []
-    for s in shapes:
-        ours, theirs, ratios = [], [], []
-        for _ in range(args.rounds):
-            ours.append(our_rate(args.bench, s, args.seconds))
-            theirs.append(max(torch_rate(s, args.seconds, last) for last in (False, True)))
-            ratios.append(ours[-1] / theirs[-1])
-        results.append({"shape": name_of(s), **s, "mokume": statistics.median(ours),
-                        "torch": statistics.median(theirs), "ratio": statistics.median(ratios)})
-        print(f"{results[-1]['ratio']:6.2f}  {name_of(s)}  ({6e-9 * s['products'] * results[-1]['mokume'] / s['batch']:.0f} "
-              "GFLOP/s)", flush=True)
-    ratios = sorted(r["ratio"] for r in results)
-    print(f"median {statistics.median(ratios):.2f}, {sum(r < 1 for r in ratios)} of {len(ratios)} below 1, "
-          f"lowest {ratios[0]:.2f}")
+    with tempfile.TemporaryDirectory() as cache:
+        for s in shapes:
+            results.append(measure(args, s, cache))
+            ratios = "  ".join(f"{results[-1]['ratio ' + device]:5.2f}" for device in args.devices)
+            print(f"{ratios}  {name_of(s)}", flush=True)
+    for device in args.devices:
+        ratios = sorted(r["ratio " + device] for r in results)
+        print(f"{device}: median {statistics.median(ratios):.2f}, {sum(r < 1 for r in ratios)} of {len(ratios)} below 1, "
+              f"lowest {ratios[0]:.2f}")
     if args.out:
         with open(args.out, "w") as f:
-            json.dump({"torch": torch.__version__, "threads": threads, "seed": args.seed, "results": results}, f,
-                      indent=1)
+            json.dump({**campaign.measured_here(args.out), "torch": torch.__version__, "threads": threads,
+                       "seed": args.seed, "forms": args.forms, "results": results}, f, indent=1)
     if args.chart:
         with open(args.chart, "w") as f:
-            f.write(chart(results))
+            f.write(chart([r["ratio " + args.devices[0]] for r in results]))
 
 
 if __name__ == "__main__":

@@ -4,13 +4,11 @@
     bench/svc/sets.py [--rows 5000] [--rounds 2] [--cases host-avx512,host-avx2,pocl-avx512,pocl-avx2]
                       [--out bench/results/svc-sets.json]
 
-MOKUME_ISA limits the host. PoCL takes the processor for an older one when older_cpu.so of the tests hides instructions
-from it, so the build needs the tests. Real older processors also have other caches and clocks: what is compared is the
-code. Needs MNIST in $MOKUME_DATA.
+Needs a build with the tests (see campaign.environment_for) and MNIST in $MOKUME_DATA. Real older processors also have
+other caches and clocks: what is compared is the code.
 """
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -22,23 +20,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/campaign"))
 import campaign  # noqa: E402
 
-HIDDEN = {"avx512": "", "avx2": "avx512", "base": "avx,fma,f16c,xop"}  # from PoCL
-
-
-def environment(build, device, isa, cache):
-    changed = dict(os.environ, MOKUME_ISA=isa)
-    if device == "pocl" and HIDDEN[isa]:
-        changed.update(LD_PRELOAD="older_cpu.so", LD_LIBRARY_PATH=str(build / "lib"), OLDER_CPU=HIDDEN[isa],
-                       XDG_CACHE_HOME=str(cache / isa))
-    return changed
-
 
 def seconds_of(options, case, place):
     device, isa = case.split("-")
     command = [options.build / "bin/mokume", "run", ROOT / "configs/svc-grid-mnist.toml", "--set",
                f"data.limit={options.rows}", "--devices", device, "--fresh", "--quiet", "--out", place / "runs"]
     began = time.monotonic()
-    subprocess.run(command, check=True, capture_output=True, env=environment(options.build, device, isa, place))
+    subprocess.run(command, check=True, capture_output=True,
+                   env=campaign.environment_for(isa, options.build, device, place))
     return time.monotonic() - began
 
 
