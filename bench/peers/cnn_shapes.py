@@ -170,6 +170,7 @@ def parse():
 def main():
     args = parse()
     os.environ.update(TORCH_LIMITS[args.isa], MOKUME_ISA=args.isa)  # before torch looks at the processor
+    here = campaign.measured_here(args.out)
     import torch
     threads = len(os.sched_getaffinity(0))
     torch.set_num_threads(threads)
@@ -187,7 +188,7 @@ def main():
               f"lowest {ratios[0]:.2f}")
     if args.out:
         with open(args.out, "w") as f:
-            json.dump({**campaign.measured_here(args.out), "torch": torch.__version__, "threads": threads,
+            json.dump({**here, "torch": torch.__version__, "threads": threads,
                        "seed": args.seed, "forms": args.forms, "results": results}, f, indent=1)
     if args.chart:
         with open(args.chart, "w") as f:
