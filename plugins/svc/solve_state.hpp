@@ -29,7 +29,7 @@ struct SolveState {
   // A round of the blocked solver that continues with the next launch; else empty. See kernels/blocked.cl.
   std::vector<int32_t> members;
   std::vector<float> inner;
-  int32_t poor_rounds = 0;  // of the blocked solver, see blocked_solver.hpp
+  int32_t poor_rounds = 0;  // see blocked_solver.hpp
 };
 
 }  // namespace mokume::svc

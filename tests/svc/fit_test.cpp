@@ -361,49 +361,6 @@ TEST(SvcAcrossDevices, VariantsOfTheBlockedSolverTakeTheSameSteps) {
   EXPECT_EQ(c.fit(keys), expected);
 }
 
-// Returns the rows with the values of an RBF kernel between them as their features.
-Blobs kernel_values(const Blobs& blobs, double gamma) {
-  Blobs given = blobs;
-  given.features = blobs.rows;
-  given.x.clear();
-  const auto row = [&](int64_t r) { return blobs.x.data() + r * blobs.features; };
-  for (int64_t r = 0; r < blobs.rows; ++r)
-    for (int64_t c = 0; c < blobs.rows; ++c) {
-      const double distance = std::transform_reduce(row(r), row(r) + blobs.features, row(c), 0.0, std::plus<>(),
-                                                    [](double a, double b) { return (a - b) * (a - b); });
-      given.x.push_back(static_cast<float>(std::exp(-gamma * distance)));
-    }
-  return given;
-}
-
-// Far more multipliers are free here than fit into a working set. A round counts as at least 1,000 steps, so rounds
-// alone would reach the limit. Given kernel values have no roundings, so all devices take the same steps.
-TEST(SvcAcrossDevices, ProblemsWithManyFreeRowsAreHandedOver) {
-  const Blobs blobs = kernel_values(Blobs(3000, 20, 2, 3, 6.0), 0.004);
-  std::vector<Candidate> candidates(2);
-  for (Candidate& c : candidates) {
-    c.kernel = "precomputed";
-    c.c = 1000;
-    c.solver = &c == candidates.data() ? "blocked" : "libsvm";
-    c.max_iterations = 100'000;
-  }
-  const Experiment experiment(blobs, candidates, 3);
-  Results expected;
-  for (const char* backend : {"host", "opencl"}) {
-    SCOPED_TRACE(backend);
-    World world(backend, 0, uint64_t{2} << 30, {{"svc.blocked", "vector"}, {"svc.smo", "vector"}});
-    REQUIRE_DEVICE(world);
-    Session session(world, experiment);
-    const Results results = session.fit({{0, 0}, {1, 0}});
-    const Result &blocked = results.at({0, 0}), &libsvm = results.at({1, 0});
-    EXPECT_EQ(blocked.status, MK_FIT_OK) << blocked.note;
-    EXPECT_EQ(libsvm.status, MK_FIT_OK) << libsvm.note;
-    EXPECT_NEAR(static_cast<double>(blocked.errors), static_cast<double>(libsvm.errors), 3);
-    if (expected.empty()) expected = results;
-    EXPECT_EQ(results, expected);
-  }
-}
-
 // A matrix of kernel values as data gives the same fits and the same model as the kernel function.
 TEST_P(SvcOnDevice, KernelValuesMayBeGiven) {
   World world(backend());
