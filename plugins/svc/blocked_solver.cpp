@@ -38,7 +38,9 @@ BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, c
       program_(sdk::Program::build(
           device, "blocked", (std::string(kPlaces) + kBlocked + (groups_ ? kBlocked_group : kBlocked_vector)).c_str(),
           "-DGROUP=" + std::to_string(kItems) + " -DSET=" + std::to_string(set_) + options_of(storage))),
-      native_(blocked_native(storage)) {
+      native_(blocked_native(storage)),
+      storage_(storage),
+      poor_rounds_(static_cast<size_t>(count)) {
   const auto n = static_cast<uint64_t>(count), set = static_cast<uint64_t>(set_);
   counts_ = device.buffer<int32_t>(n * kCounts);
   members_ = device.buffer<int32_t>(n * set);
@@ -49,8 +51,21 @@ BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, c
 }
 
 void BlockedSolver::advance(Places& places, KernelStore& store, int64_t max_iterations) {
-  const Order order = places.running();
-  if (order.empty()) return;
+  Order in_rounds, in_steps;
+  for (const int32_t p : places.running()) {
+    if (places.ints()[static_cast<size_t>(p)].status == kStart) poor_rounds_[static_cast<size_t>(p)] = 0;
+    (takes_steps(p) ? in_steps : in_rounds).push_back(p);
+  }
+  if (!in_rounds.empty()) advance_rounds(places, store, in_rounds, max_iterations);
+  if (!in_steps.empty()) steps().advance_some(places, store, in_steps, max_iterations);
+}
+
+LibsvmSolver& BlockedSolver::steps() {
+  if (!steps_) steps_.emplace(host_, device_, false, storage_);
+  return *steps_;
+}
+
+void BlockedSolver::advance_rounds(Places& places, KernelStore& store, const Order& order, int64_t max_iterations) {
   const auto phase = device_.phase("solve");
   for (const int32_t p : order) {
     PlaceInts& i = places.ints()[static_cast<size_t>(p)];
@@ -63,7 +78,20 @@ void BlockedSolver::advance(Places& places, KernelStore& store, int64_t max_iter
   const int rounds = waits ? 1 : rounds_at_once(device_.info(), problems, places.stride(), set_);
   for (int k = 0; k < rounds; ++k) round(places, store, order);
   places.fetch();
+  if (!groups_) count_poor_rounds(places, order);
   places.count_steps(order, std::numeric_limits<int64_t>::max());
+}
+
+// Runs after every round.
+void BlockedSolver::count_poor_rounds(Places& places, const Order& order) {
+  for (const int32_t p : order) {
+    PlaceInts& i = places.ints()[static_cast<size_t>(p)];
+    int32_t& poor = poor_rounds_[static_cast<size_t>(p)];
+    poor = program_ && i.steps >= kSteps ? kCutRound : i.steps < set_ / 4 ? poor + 1 : 0;
+    if (i.status != kRunning || !takes_steps(p)) continue;
+    i.status = kHandedOver;
+    i.best = -1;  // the first row of the next pair is not known yet
+  }
 }
 
 void BlockedSolver::round(Places& places, KernelStore& store, const Order& order) {
@@ -165,7 +193,9 @@ void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, c
 // Native code completes every round. A kernel may end in the middle of one, and then needs the working set.
 std::optional<SolveState> BlockedSolver::state(const Places& places, int64_t place) const {
   std::optional<SolveState> state = places.state(place);
-  if (!state || !program_) return state;
+  if (!state) return state;
+  state->poor_rounds = poor_rounds_[static_cast<size_t>(place)];
+  if (!program_ || takes_steps(place)) return state;
   int32_t counts[kCounts];
   device_.read(counts_, &counts[0], kCounts, static_cast<uint64_t>(place * kCounts));
   if (counts[kInside] == 0) return state;
@@ -196,10 +226,18 @@ void BlockedSolver::set_counts(int64_t place, const SolveState& state, bool insi
 }
 
 bool BlockedSolver::restore(Places& places, KernelStore& store, int64_t place, const SolveState& state) {
+  if (state.poor_rounds < kCutRound || state.poor_rounds > kMostPoorRounds) return false;
+  if (state.poor_rounds == kMostPoorRounds) {
+    if (groups_ || (state.status != kHandedOver && !steps().restore(places, store, place, state))) return false;
+    if (state.status == kHandedOver && !places.restore(place, state)) return false;
+    poor_rounds_[static_cast<size_t>(place)] = kMostPoorRounds;
+    return true;
+  }
   const size_t rows = state.members.size();
   const bool inside = rows > 0;
   if (state.status != kRunning || state.inner.size() != kInner * rows || (inside && !program_)) return false;
   if (!are_members(state.members, places) || !places.restore(place, state)) return false;
+  poor_rounds_[static_cast<size_t>(place)] = state.poor_rounds;
   set_counts(place, state, false);
   if (!inside) return true;
   device_.write(members_, state.members.data(), rows, static_cast<uint64_t>(place * set_));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "blocked_native.hpp"
+#include "libsvm_solver.hpp"
 #include "solver.hpp"
 
 namespace mokume::svc {
@@ -20,6 +21,15 @@ constexpr int64_t working_set(int64_t rows) {
   return std::clamp<int64_t>(half, 64, rows <= 8192 ? 512 : 1024);
 }
 
+// A round is poor if it takes fewer steps than a quarter of the largest working set. Where many more multipliers are
+// free than fit into a working set, nearly every round is: it copies and updates kernel rows for a few dozen steps,
+// which LIBSVM's solver takes sooner. After this many poor rounds without another, LIBSVM's steps continue the problem
+// from its state.
+constexpr int32_t kMostPoorRounds = 16;
+constexpr int32_t kCutRound = -1;  // the last launch ended within a round, which the next one completes
+
+// Hands problems over only where LIBSVM's steps are native code or a work-item's: a work-group of a GPU takes a round
+// sooner than even a few steps.
 class BlockedSolver final : public Solver {
  public:
   // Builds the kernels and allocates memory for `count` places.
@@ -36,6 +46,10 @@ class BlockedSolver final : public Solver {
  private:
   using Order = std::vector<int32_t>;
 
+  void advance_rounds(Places& places, KernelStore& store, const Order& order, int64_t max_iterations);
+  void count_poor_rounds(Places& places, const Order& order);
+  LibsvmSolver& steps();
+  bool takes_steps(int64_t place) const { return poor_rounds_[static_cast<size_t>(place)] >= kMostPoorRounds; }
   void round(Places& places, KernelStore& store, const Order& order);
   void choose(Places& places, const Order& order);
   void gather(Places& places, const KernelStore& store, const Order& order);
@@ -54,6 +68,9 @@ class BlockedSolver final : public Solver {
   bool groups_;  // whether a work-group, not a work-item, solves each problem
   std::optional<sdk::Program> program_;
   BlockedFunctions native_;
+  Storage storage_;
+  std::optional<LibsvmSolver> steps_;  // as soon as a problem is handed over
+  std::vector<int32_t> poor_rounds_;   // the last rounds of each place that were poor, or kCutRound
   sdk::Buffer counts_, members_, moved_, delta_, inner_, tile_;
 };
 

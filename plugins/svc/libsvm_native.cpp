@@ -169,8 +169,8 @@ void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexce
   PlaceInts& si = arrays.ints[place];
   PlaceFloats& sf = arrays.floats[place];
   Extremes ends{sf.up, sf.up_rest, sf.low, si.best};
-  if (si.status == kStart) {
-    begin<kRegression>(p);
+  if (si.status == kStart) begin<kRegression>(p);
+  if (si.status == kStart || si.status == kHandedOver) {
     ends = sweep<kRegression, false, Value>(p, sf.epsilon, 0, nullptr, nullptr);
     if (si.best != kNone) ends.i = si.best;
   }

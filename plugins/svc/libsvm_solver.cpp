@@ -18,7 +18,11 @@ LibsvmSolver::LibsvmSolver(const sdk::Host& host, const sdk::Device& device, boo
           "-DPAIRS -DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : "") + options_of(storage))) {}
 
 void LibsvmSolver::advance(Places& places, KernelStore& store, int64_t max_iterations) {
-  const std::vector<int32_t> order = places.running();
+  advance_some(places, store, places.running(), max_iterations);
+}
+
+void LibsvmSolver::advance_some(Places& places, KernelStore& store, const std::vector<int32_t>& order,
+                                int64_t max_iterations) {
   if (order.empty()) return;
   const auto phase = device_.phase("solve");
   std::vector<int32_t> rows, keep;

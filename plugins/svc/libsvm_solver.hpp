@@ -47,6 +47,8 @@ class LibsvmSolver final : public Solver {
 
   // Fetches the kernel rows that places requested, and advances every running place by up to kStepsPerLaunch steps.
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
+  // Does the same for the running places of `order`.
+  void advance_some(Places& places, KernelStore& store, const std::vector<int32_t>& order, int64_t max_iterations);
   bool restore(Places& places, KernelStore& store, int64_t place, const SolveState& state) override;
 
  private:

@@ -128,8 +128,8 @@ std::optional<SolveState> Places::state(int64_t place) const {
   const PlaceInts& i = ints_[p];
   const PlaceFloats& f = floats_[p];
   if (i.status == kStart && i.need < 0) return std::nullopt;
-  SolveState state{i.status,   i.best,    i.need, i.steps_left, f.up, f.low, f.up_rest,
-                   f.rounding, steps_[p], {},     {},           {},   {},    {}};
+  SolveState state{i.status,  i.best, i.need, i.steps_left, f.up, f.low, f.up_rest, f.rounding,
+                   steps_[p], {},     {},     {},           {},   {},    0};
   state.flags = read_spans<int32_t>(buffers_.flags, place, 1);
   state.f = read_spans<float>(buffers_.f, place, 2);
   state.a = read_spans<float>(buffers_.a, place, 2 * sides_);
@@ -139,8 +139,8 @@ std::optional<SolveState> Places::state(int64_t place) const {
 // A solver checks what only it can know.
 bool Places::fits(int64_t place, const SolveState& s) const {
   const auto rows = static_cast<size_t>(rows_of_spans(place));
-  const bool known = s.status == kRunning || s.status == kNeed || s.status == kStart;
-  const bool needs_a_row = s.status != kRunning;
+  const bool known = s.status == kRunning || s.status == kNeed || s.status == kStart || s.status == kHandedOver;
+  const bool needs_a_row = s.status == kNeed || s.status == kStart;
   return known && s.best >= -1 && s.best < order_.rows() && s.need >= (needs_a_row ? 0 : -1) &&
          s.need < order_.rows() && s.flags.size() == rows && s.f.size() == 2 * rows &&
          s.a.size() == static_cast<size_t>(2 * sides_) * rows;

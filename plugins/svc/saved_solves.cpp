@@ -58,6 +58,7 @@ json described(const SavedSolve& solve) {
     text["best"] = solve.state.best;
     text["need"] = solve.state.need;
     text["steps_left"] = solve.state.steps_left;
+    text["poor_rounds"] = solve.state.poor_rounds;
   }
   return text;
 }
@@ -78,6 +79,7 @@ SavedSolve solve_of(const st::Reader& reader, const json& text, const std::strin
     s.best = small_number(text.at("best"));
     s.need = small_number(text.at("need"));
     s.steps_left = small_number(text.at("steps_left"));
+    s.poor_rounds = small_number(text.at("poor_rounds"));
     s.up = numbers.at(0);
     s.low = numbers.at(1);
     s.up_rest = numbers.at(2);

@@ -16,7 +16,7 @@ struct Solution {
 };
 
 // Lists the status values of kernels/places.cl.
-enum : int32_t { kRunning = 0, kConverged = 1, kNeed = 2, kStart = 3, kStuck = 4 };
+enum : int32_t { kRunning = 0, kConverged = 1, kNeed = 2, kStart = 3, kStuck = 4, kHandedOver = 5 };
 
 // Holds what a solver knows of a problem between two calls of advance(), except what start() sets. The arrays hold the
 // rows of the problem's spans; see kernels/places.cl for the other members.
@@ -29,6 +29,7 @@ struct SolveState {
   // A round of the blocked solver that continues with the next launch; else empty. See kernels/blocked.cl.
   std::vector<int32_t> members;
   std::vector<float> inner;
+  int32_t poor_rounds = 0;  // see blocked_solver.hpp
 };
 
 }  // namespace mokume::svc

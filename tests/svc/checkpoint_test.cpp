@@ -290,6 +290,32 @@ TEST(Checkpoints, KeepProblemsThatWaitForRows) {
   }
 }
 
+// Stops between poor rounds, and in LIBSVM's steps that follow them.
+TEST(Checkpoints, KeepProblemsThatAreHandedOver) {
+  for (const char* backend : {"host", "opencl"}) {
+    SCOPED_TRACE(backend);
+    World world(backend);
+    REQUIRE_DEVICE(world);
+    const Blobs blobs(3000, 20, 2, 3, 6.0);
+    std::vector<Candidate> candidates(1);
+    candidates[0].c = 1000;
+    candidates[0].gamma = 0.004;
+    candidates[0].solver = "blocked";
+    candidates[0].max_iterations = 100'000;
+    const Experiment experiment(blobs, candidates, 3);
+    Stops whole;
+    Session undisturbed(world, experiment);
+    whole.attach(undisturbed);
+    const Results expected = undisturbed.fit({{0, 0}});
+    const Period period("1e-9");
+    const test::Scratch scratch;
+    int polls = 0, sessions = 0;
+    EXPECT_EQ(fit_in_parts(world, experiment, {{0, 0}}, scratch.path(), 7, polls, sessions), expected);
+    EXPECT_GT(sessions, 3);
+    EXPECT_LE(polls, whole.polls + 4 * sessions) << "work was repeated";
+  }
+}
+
 // Returns whether a checkpoint has a round of the blocked solver that its kernel left unfinished.
 bool has_unfinished_round(const std::string& file) {
   if (!fs::exists(file)) return false;
@@ -476,6 +502,7 @@ TEST(Checkpoints, ThatNoSolverCanHaveWrittenAreNotUsed) {
     text("\"need\":-1", "\"need\":123456789");
     text("\"need\":-1", "\"need\":1e300");
     text("\"steps\":", "\"steps\":-");
+    text("\"poor_rounds\":", "\"poor_rounds\":99");
     text("\"problem\":", "\"problem\":9");
     text("\"c\":", "\"d\":");
     for (const char* array : {"0.flags", "0.f", "0.a", "0.numbers"}) {

@@ -366,17 +366,7 @@ TEST_P(SvcOnDevice, KernelValuesMayBeGiven) {
   World world(backend());
   REQUIRE_DEVICE(world);
   const Blobs blobs(210, 5, 3, 3, 2.0);
-  Blobs given = blobs;
-  given.features = blobs.rows;
-  given.x.clear();
-  for (int64_t r = 0; r < blobs.rows; ++r)
-    for (int64_t c = 0; c < blobs.rows; ++c) {
-      double distance = 0;
-      for (int64_t f = 0; f < 5; ++f)
-        distance += std::pow(
-            double{blobs.x[static_cast<size_t>(r * 5 + f)]} - double{blobs.x[static_cast<size_t>(c * 5 + f)]}, 2);
-      given.x.push_back(static_cast<float>(std::exp(-0.3 * distance)));
-    }
+  const Blobs given = kernel_values(blobs, 0.3);
   std::vector<Candidate> functions = line_of_c(0.3), matrices = line_of_c(0.3);
   functions.resize(5);
   matrices.resize(5);

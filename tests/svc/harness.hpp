@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <ostream>
 #include <set>
 #include <sstream>
@@ -94,6 +96,21 @@ struct Blobs {
     }
   }
 };
+
+// Returns the rows with the values of an RBF kernel between them as their features.
+inline Blobs kernel_values(const Blobs& blobs, double gamma) {
+  Blobs given = blobs;
+  given.features = blobs.rows;
+  given.x.clear();
+  const auto row = [&](int64_t r) { return blobs.x.data() + r * blobs.features; };
+  for (int64_t r = 0; r < blobs.rows; ++r)
+    for (int64_t c = 0; c < blobs.rows; ++c) {
+      const double distance = std::transform_reduce(row(r), row(r) + blobs.features, row(c), 0.0, std::plus<>(),
+                                                    [](double a, double b) { return (a - b) * (a - b); });
+      given.x.push_back(static_cast<float>(std::exp(-gamma * distance)));
+    }
+  return given;
+}
 
 struct Result {
   int32_t status = -1;

@@ -119,4 +119,5 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float
   int i = si[I_BEST];                                            \
   float up = sf[S_UP], up_rest = sf[S_UP_REST], low = sf[S_LOW]; \
   int status = RUNNING;                                          \
-  bool first = si[I_STATUS] == START
+  const bool begins = si[I_STATUS] == START;                     \
+  bool first = begins || si[I_STATUS] == HANDED_OVER

@@ -8,7 +8,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_A
   const int lid = get_local_id(0);
   SMO_STATE;
   barrier(CLK_GLOBAL_MEM_FENCE);
-  if (first) {
+  if (begins) {
     for (long k = lid; k < ld; k += GROUP) {
       BEGIN(k);
     }

@@ -27,7 +27,7 @@ void fetch_start(row_t row, __global const int* span) {
 __kernel void smo_vector(SMO_ARGUMENTS) {
   const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   SMO_STATE;
-  if (first) {
+  if (begins) {
     for (long k = 0; k < ld; ++k) {
       BEGIN(k);
     }

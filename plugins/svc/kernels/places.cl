@@ -61,6 +61,7 @@ int any_long8(long8 m) {
 #define NEED 2
 #define START 3
 #define STUCK 4
+#define HANDED_OVER 5  // the solver with large working sets began the problem, and LIBSVM's steps continue it
 // The integer state has stride 8.
 #define I_STATUS 0
 #define I_BEST 1  // first row of the pair; at START the initial row, or NONE to begin at the row with the smallest F
