@@ -41,7 +41,7 @@ struct SequencePrograms {
 // Holds the state that is attached to a queue.
 struct SequenceMemory {
   Tables tables;
-  Memory state;      // what the threads of share.cl tell each other
+  Memory state;      // memory in which the threads of share.cl tell each other about their work
   int32_t turn = 0;  // number of the last launch
 };
 
