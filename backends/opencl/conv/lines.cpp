@@ -45,8 +45,8 @@ struct Weights {
   int64_t out_channels;
 };
 
-// Returns the rows of windows that leave each core a band of a few images, if their work is worth sharing. It affects no
-// bits, since every window has a sum of its own.
+// Returns the rows of windows that leave each core a band of a few images, if their work is worth sharing. It affects
+// no bits, since every window has a sum of its own.
 int64_t rows_of_core(const mk_device& device, int64_t images, const ops::Window& w, const Weights& weights) {
   constexpr int64_t kWorthSharing = 100'000;  // multiplications
   if (images >= device.cores || images * w.out_pixels() * w.patch() * weights.out_channels < kWorthSharing)

@@ -1,5 +1,5 @@
-// Remembers the sequence of a group of one member, such as a network that predicts, which submits the same ops again and
-// again. Nothing is recorded for the same ops in the same memory.
+// Remembers the sequence of a group of one member, such as a network that predicts, which submits the same ops again
+// and again. Nothing is recorded for the same ops in the same memory.
 #pragma once
 
 #include <span>
