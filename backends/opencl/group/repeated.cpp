@@ -19,7 +19,7 @@ void for_operands(std::span<const mk_op> ops, Body&& body) {
 }  // namespace
 
 bool RepeatedSequence::holds(const mk_queue& queue, std::span<const mk_op> ops) const {
-  if (ops_.size() != ops.size() || memory_changes_ != queue.memory_changes() ||
+  if (ops_.empty() || ops_.size() != ops.size() || memory_changes_ != queue.memory_changes() ||
       std::memcmp(ops_.data(), ops.data(), ops.size_bytes()) != 0)
     return false;
   // A new buffer may have the address of one that was released.
