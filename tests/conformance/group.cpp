@@ -9,12 +9,11 @@
 namespace mokume::conformance {
 namespace {
 
-constexpr size_t kMembers = 3;
 constexpr uint32_t kAnyNan = 0x7fc00000;
 
-std::vector<Problem> members_like(const Problem& problem) {
-  std::vector<Problem> members(kMembers, problem);
-  for (size_t m = 1; m < kMembers; ++m) {
+std::vector<Problem> members_like(const Problem& problem, size_t count) {
+  std::vector<Problem> members(count, problem);
+  for (size_t m = 1; m < count; ++m) {
     mk_op& op = members[m].op;
     const std::span<const ops::Attribute> all = ops::rule(op.code).attributes;
     const auto real =
@@ -47,18 +46,18 @@ void unify_nans(const Problem& problem, std::vector<Words>& memory) {
 
 }  // namespace
 
-void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& problems) {
+void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& problems, size_t count) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;
   // members[m][p] is problem p of member m; `begins` holds the place of each member's memory in one buffer.
-  std::vector<std::vector<Problem>> members(kMembers);
+  std::vector<std::vector<Problem>> members(count);
   for (const Problem& problem : problems) {
-    std::vector<Problem> alike = members_like(problem);
-    for (size_t m = 0; m < kMembers; ++m) members[m].push_back(std::move(alike[m]));
+    std::vector<Problem> alike = members_like(problem, count);
+    for (size_t m = 0; m < count; ++m) members[m].push_back(std::move(alike[m]));
   }
   Words all;
-  std::vector<std::vector<std::vector<size_t>>> begins(kMembers);
-  for (size_t m = 0; m < kMembers; ++m)
+  std::vector<std::vector<std::vector<size_t>>> begins(count);
+  for (size_t m = 0; m < count; ++m)
     for (const Problem& problem : members[m]) {
       std::vector<size_t>& begin = begins[m].emplace_back();
       for (const Words& memory : problem.memory) {
@@ -70,9 +69,9 @@ void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& prob
       }
     }
   const Buffer buffer(dut, all);
-  std::vector<std::vector<mk_op>> ops(kMembers);
+  std::vector<std::vector<mk_op>> ops(count);
   std::vector<const mk_op*> first;
-  for (size_t m = 0; m < kMembers; ++m) {
+  for (size_t m = 0; m < count; ++m) {
     for (size_t p = 0; p < problems.size(); ++p) {
       const Problem& problem = members[m][p];
       mk_op op = problem.bound(std::vector<mk_buffer*>(problem.memory.size(), buffer.handle()));
@@ -86,13 +85,13 @@ void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& prob
     first.push_back(ops[m].data());
   }
   mk_error error{};
-  ASSERT_EQ(group->submit(dut.queue(), first.data(), static_cast<uint32_t>(kMembers),
+  ASSERT_EQ(group->submit(dut.queue(), first.data(), static_cast<uint32_t>(count),
                           static_cast<uint32_t>(problems.size()), nullptr, &error),
             MK_OK)
       << error.text;
   finish(dut);
   const Words got = buffer.read();
-  for (size_t m = 0; m < kMembers; ++m)
+  for (size_t m = 0; m < count; ++m)
     for (size_t p = 0; p < problems.size(); ++p) {
       const Problem& problem = members[m][p];
       std::vector<Words> alone = run(dut, problem), grouped;

@@ -1,5 +1,7 @@
 #include <cmath>
 
+#include "base/files.hpp"
+#include "data/input.hpp"
 #include "data/load.hpp"
 #include "support.hpp"
 
@@ -291,6 +293,21 @@ TEST_F(Predict, ImagesNeedNoLabels) {
   EXPECT_TRUE(load_for_prediction(s, {{"0", "1"}}).train.labels.empty());
   write("new-labels-idx1-ubyte", idx({2}, std::string("\x01\x07", 2)));
   EXPECT_EQ(load_for_prediction(s, {{"0", "1"}}).train.labels, (Ints{1, -1}));
+}
+
+// Returns the number of times that this process has read from files.
+int64_t reads_so_far() {
+  const std::string io = base::read_file("/proc/self/io");
+  return std::stoll(io.substr(io.find("syscr: ") + 7));
+}
+
+// Programs that stream rows load a table for each of them.
+TEST(CheckedCount, ReadsNoFilesForALittleTable) {
+  const int64_t before = reads_so_far();
+  EXPECT_EQ(checked_count("a", 1, 784), 784U);
+  const int64_t after = reads_so_far();
+  EXPECT_EQ(after - before, reads_so_far() - after);
+  EXPECT_THROW(checked_count("a", int64_t{1} << 40, 784), Error);
 }
 
 }  // namespace

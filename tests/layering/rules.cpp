@@ -75,6 +75,7 @@ std::vector<Ban> bans() {
         {"tests/gpu/counts_test.cpp", "asks the layer that the loader has loaded"},
         {"tests/gpu/cuda/driver.cpp", "an OpenCL driver opens another driver"},
         {"tests/gpu/cuda_test.cpp", "puts a stand-in before that driver"},
+        {"tests/predictions/counted.cpp", "stands in front of OpenCL's loader"},
         {"tests/processors/older_cpu.cpp", "stands in front of LLVM"},
         {"backends/opencl/platforms/probe_main.cpp", "meets a driver before the program does"},
         {"backends/opencl/gemm/clblast.cpp", "a system library, optional and slow to map: only when a probe asks"}}},
@@ -238,10 +239,10 @@ class Checker {
       check_report_include(include);
   }
 
-  // Returns whether OpenCL's loader loads this source: a layer between a program and its driver, or a driver.
+  // Returns whether this source is a layer between a program and its OpenCL driver, or a driver.
   bool is_layer() const {
     return starts_with(source_->path, "tests/gpu/pose") || starts_with(source_->path, "tests/gpu/cuda") ||
-           starts_with(source_->path, "bench/gpu/");
+           starts_with(source_->path, "tests/predictions/counted") || starts_with(source_->path, "bench/gpu/");
   }
 
   bool is_own(const Include& include, const std::string& module) const {

@@ -45,10 +45,19 @@ struct Weights {
   int64_t out_channels;
 };
 
+// Returns the rows of windows that leave each core a band of a few images, if their work is worth sharing. It affects
+// no bits, since every window has a sum of its own.
+int64_t rows_of_core(const mk_device& device, int64_t images, const ops::Window& w, const Weights& weights) {
+  constexpr int64_t kWorthSharing = 100'000;  // multiplications
+  if (images >= device.cores || images * w.out_pixels() * w.patch() * weights.out_channels < kWorthSharing)
+    return w.out_height();
+  return divide_up(w.out_height(), divide_up(device.cores, images));
+}
+
 void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, const Weights& weights,
               const mk_tensor& bias, bool relu, const Places& out) {
   mk_device& device = launcher.device();
-  const int64_t line = line_of(w), rows = rows_of_band(w);
+  const int64_t line = line_of(w), rows = std::min(rows_of_band(w), rows_of_core(device, from.rows, w, weights));
   const int64_t per_image = divide_up(w.out_height(), rows), bands = from.rows * per_image;
   const int64_t each = divide_up(bands, std::min(bands, 8 * device.cores)), items = divide_up(bands, each);
   const int64_t scratch_each =

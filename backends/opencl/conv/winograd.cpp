@@ -57,7 +57,9 @@ void convolve(Launcher& launcher, const FilteredConvolution& c, const mk_tensor&
   const int64_t panels_each = few ? divide_up(panels, cores) : panels, groups = divide_up(panels, panels_each);
   const int64_t scratch_each = kSpace * tiles_at_once * (c.terms + panel);
   const int64_t most_items = std::min(8 * cores, std::max(cores, kScratchFloats / scratch_each));
-  const int64_t items = few ? 1 : std::clamp<int64_t>(all / tiles_at_once, std::min(cores, all), most_items);
+  // If there are few of those, too, the cores share the tiles, of which each takes a block of rows of the product.
+  const int64_t items = few ? std::clamp<int64_t>(cores / groups, 1, divide_up(all, mr))
+                            : std::clamp<int64_t>(all / tiles_at_once, std::min(cores, all), most_items);
   const int64_t even = divide_up(all, items), each = even > tiles_at_once ? round_up(even, mr) : even;
   const int64_t parts = divide_up(all, each);
   const cl_mem scratch = launcher.queue().workspace(kScratchSlot, parts * groups * scratch_each);

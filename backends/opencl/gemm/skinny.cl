@@ -222,6 +222,23 @@ STRIP(strip_one, FOR_1)
 STRIP(strip_middle, FOR_MIDDLE)
 STRIP(strip_small, FOR_SMALL)
 
+// Sums WIDE strips of one row of y side by side, whose sums would otherwise wait for each other. The hardware fetches the
+// longer runs of x by itself; prefetching them took longer.
+#define WIDE 4
+static void strips_of_row(__global const float* restrict a, __global const float* restrict b, long b_step, int terms,
+                          __private float* sums) {
+  vec s[2 * WIDE];
+  UNROLL
+  for (int i = 0; i < 2 * WIDE; ++i) s[i] = SPLAT(0.0f);
+  for (int k = 0; k < terms; ++k, a += MR, b += b_step) {
+    const vec ai = SPLAT(a[0]);
+    UNROLL
+    for (int i = 0; i < 2 * WIDE; ++i) s[i] = fma(ai, VLOAD(i, b), s[i]);
+  }
+  UNROLL
+  for (int i = 0; i < 2 * WIDE; ++i) VSTORE(s[i], i, sums);
+}
+
 // Packs `terms` terms of `live` rows of y: row i of term k goes to a[k * MR + i]. Elements from `live` to `rows` are
 // arbitrary. With `whole`, whole vectors of y may be read. The next term overwrites what a vector writes after the
 // rows.
@@ -277,7 +294,8 @@ __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float
       const int live = min(MR, s_size - s0);
       const int rows = live == 1 ? 1 : live <= SMALL ? SMALL : live <= MIDDLE ? MIDDLE : MR;
       pack_rows(y + s0 * y_s + k0 * y_k, y_s, y_k, live, rows, s_size - s0 >= VW, terms, a);
-      for (long c = c0; c < c1; c += NR) {
+      for (long c = c0, step = NR; c < c1; c += step) {
+        step = rows == 1 && c + WIDE * NR <= c1 ? WIDE * NR : NR;
         const long begin = max(min(c, l_size - NR), 0L);
         __global const float* b = copies ? copied : x + k0 * k_step + begin;
         const long b_step = copies ? NR : k_step;
@@ -292,7 +310,9 @@ __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float
           next = x + (k0 + KB + pairs / row_pairs) * k_step + c0 + pair * NR;
         }
 #define STRIP_ARGUMENTS a, b, b_step, terms, next, pair, row_pairs, sums
-        if (rows == 1)
+        if (step > NR)
+          strips_of_row(a, b, b_step, terms, sums);
+        else if (rows == 1)
           strip_one(STRIP_ARGUMENTS);
         else if (rows == SMALL)
           strip_small(STRIP_ARGUMENTS);
@@ -300,7 +320,7 @@ __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float
           strip_middle(STRIP_ARGUMENTS);
         else
           strip_whole(STRIP_ARGUMENTS);
-        const int skip = (int)(c - begin), columns = (int)min((long)NR, c1 - c);
+        const int skip = (int)(c - begin), columns = (int)min(step, c1 - c);
         for (int i = 0; i < live; ++i) {
           __private const float* sum = sums + i * NR + skip;
           __global float* to = args.shared ? out + ((k0 / KB) * s_size + s0 + i) * l_size + c

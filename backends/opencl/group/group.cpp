@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/grid.hpp"
+#include "group/repeated.hpp"
 #include "group/sequence.hpp"
 #include "group/tables.hpp"
 #include "ops.hpp"
@@ -47,6 +48,7 @@ class GroupMemory {
   }
 
   std::vector<Recording> recordings;
+  Sequence sequence;  // the sequence of the last group
   std::vector<int64_t> differences;
   std::vector<std::byte> values;
   std::vector<cl_mem> buffers;
@@ -137,18 +139,15 @@ class Group {
         each_(each),
         space_{members.size()} {}
 
-  // Runs all ops of each member on one core if that is possible and worthwhile. A single op does not qualify, because a
-  // profile times it or it is too little work.
+  // Runs all ops of the members in one launch if that is possible and worthwhile: each member on one core. A single op
+  // does not qualify, because a profile times it or it is too little work.
   bool run_sequences() {
     mk_device& device = *queue_.device;
     if (device.info.kind != MK_DEVICE_CPU || !uses_vectors(device) || device.choices.sequence == "never") return false;
-    if (device.choices.sequence != "always" && (each_ == 1 || !keep_cores_busy())) return false;
-    struct Scope {
-      mk_device& device;
-      int64_t cores;
-      ~Scope() { device.cores = cores; }
-    } const scope{device, std::exchange(device.cores, 1)};
-    return record(0, each_) && opencl::run_sequences(launcher_, recordings().first(ops_.size()), space_);
+    if (device.choices.sequence != "always" && each_ == 1) return false;
+    if (ops_.size() == 1) return run_alone();
+    if (device.choices.sequence != "always" && !keep_cores_busy()) return false;
+    return prepare(1, memory_.sequence) && run_sequence(launcher_, memory_.sequence);
   }
 
   // Runs op k of every member in one launch, if possible.
@@ -174,15 +173,51 @@ class Group {
   bool in_library() const { return in_library_; }
 
  private:
+  // Runs the ops of the only member on one core or more, according to its work.
+  bool run_alone() {
+    RepeatedSequence& repeated = queue_.attachments.get<RepeatedSequence>();
+    const std::span<const mk_op> ops(ops_[0], each_);
+    if (!repeated.holds(queue_, ops)) {
+      repeated.forget();
+      const int64_t threads = threads_for_small_ops();
+      if (threads == 0 || !prepare(threads, repeated.sequence())) return false;
+      repeated.hold(queue_, ops, space_);
+    }
+    return run_sequence(launcher_, repeated.sequence());
+  }
+
+  // Returns 0 if launches cost little compared with the ops, or if the device's cores cannot share a sequence.
+  int64_t threads_for_small_ops() const {
+    constexpr double kSmallOp = 2e7, kThread = 1.5e6;  // floating-point operations, as for the host backend
+    const double flops = flops_of_member();
+    if (flops > kSmallOp * static_cast<double>(each_)) return 0;
+    const auto wanted = static_cast<int64_t>(std::ceil(flops / kThread));
+    const int64_t threads = std::clamp<int64_t>(wanted, 1, std::min(queue_.device->cores, kMostThreads));
+    return threads > 1 && !has_threads(*queue_.device) ? 0 : threads;
+  }
+
+  bool prepare(int64_t threads, Sequence& sequence) {
+    struct Scope {
+      mk_device& device;
+      int64_t cores;
+      ~Scope() { device.cores = cores; }
+    } const scope{*queue_.device, std::exchange(queue_.device->cores, threads)};
+    return record(0, each_) && prepare_sequence(launcher_, recordings().first(ops_.size()), space_, threads, sequence);
+  }
+
+  double flops_of_member() const {
+    double flops = 0;
+    for (size_t k = 0; k < each_; ++k) flops += ops::rule(ops_[0][k].code).cost(ops_[0][k]).flops;
+    return flops;
+  }
+
   // Returns whether cores that wait without a member cost less than launches that all cores share.
   bool keep_cores_busy() const {
     constexpr double kLittleWaste = 1.2, kSmallOp = 2e6;  // kSmallOp operations take tens of microseconds
     const auto cores = static_cast<double>(queue_.device->cores), count = static_cast<double>(members());
     if (count < cores) return false;
     if (std::ceil(count / cores) * cores / count <= kLittleWaste) return true;
-    double flops = 0;
-    for (size_t k = 0; k < each_; ++k) flops += ops::rule(ops_[0][k].code).cost(ops_[0][k]).flops;
-    return flops <= kSmallOp * static_cast<double>(each_);
+    return flops_of_member() <= kSmallOp * static_cast<double>(each_);
   }
 
   std::span<Recording> recordings() { return memory_.recordings; }
@@ -198,7 +233,8 @@ class Group {
     } const scope{queue_};
     queue_.workspaces.members = &space_;
     in_library_ = false;
-    space_ = {ops_.size()};
+    space_ = MemberSpace{ops_.size()};
+    if (ops_.size() == 1) note_outputs();
     // Records again with the final memory if a workspace had to grow.
     do {
       space_.grew = false;
@@ -208,10 +244,15 @@ class Group {
         Launcher recorder(queue_, recording);
         for (size_t i = 0; i < count; ++i) opencl::run(recorder, ops_[m][k + i]);
         in_library_ = in_library_ || recording.refused();
-        if (space_.too_large || in_library_) return false;
+        if (space_.too_large || space_.lacks_kept || in_library_) return false;
       }
     } while (space_.grew);
     return true;
+  }
+
+  void note_outputs() {
+    for (size_t k = 0; k < each_; ++k)
+      for (uint32_t o = 0; o < ops_[0][k].n_outputs; ++o) space_.outputs.push_back(ops_[0][k].outputs[o].buffer);
   }
 
   void launch(const LibraryKernel& kernel, size_t index) {
@@ -254,7 +295,7 @@ void submit_group(Launcher& launcher, std::span<const mk_op* const> members, siz
   for (const mk_op* ops : members)
     for (size_t k = 0; k < each; ++k) mark_written(ops[k]);
   Group group(launcher, members, each);
-  if (members.size() > 1 && group.run_sequences()) return;
+  if (group.run_sequences()) return;
   for (size_t k = 0; k < each; ++k) {
     // Kept results may have been computed from the old contents of these outputs (see mk_queue::kept()).
     for (const mk_op* ops : members) mark_written(ops[k]);

@@ -26,13 +26,6 @@ bool is_real_cpu(const mk_device& device) {
   return device.info.kind == MK_DEVICE_CPU && (device.info.flags & (MK_DEVICE_SOFTWARE | MK_DEVICE_INSTRUMENTED)) == 0;
 }
 
-// PoCL's CPU devices, whose names start with the driver's, work in the given memory. PoCL's remote devices do not.
-bool works_in_place(const mk_device& device) {
-  const std::string_view name = device.info.name;
-  const bool local = name.starts_with("pthread") || name.starts_with("cpu") || name.starts_with("basic");
-  return local && is_pocl(device.info) && is_real_cpu(device);
-}
-
 // Returns nullptr to let the driver allocate. On a real CPU, a large buffer uses the host's own memory, which requests
 // huge pages. The driver's memory does not, and reading rows in random order then takes three times as long. If the
 // driver works in place, all buffers use the host's memory (see enqueue_copy()).
@@ -43,6 +36,13 @@ void* host_memory(const mk_device& device, uint64_t bytes) {
 }
 
 }  // namespace
+
+// PoCL's CPU devices, whose names start with the driver's, work in the given memory. PoCL's remote devices do not.
+bool works_in_place(const mk_device& device) {
+  const std::string_view name = device.info.name;
+  const bool local = name.starts_with("pthread") || name.starts_with("cpu") || name.starts_with("basic");
+  return local && is_pocl(device.info) && is_real_cpu(device);
+}
 
 mk_buffer create_buffer(mk_device& device, uint64_t bytes) {
   if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "a buffer of 0 bytes");

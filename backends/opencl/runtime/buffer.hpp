@@ -19,6 +19,9 @@ struct mk_buffer {
 
 namespace mokume::opencl {
 
+// Returns whether the device's cores are threads of this process that work in the memory that create_buffer() gives.
+bool works_in_place(const mk_device& device);
+
 // `bytes` must be positive. Throws MK_OUT_OF_MEMORY with the sizes if the device cannot hold the buffer.
 mk_buffer create_buffer(mk_device& device, uint64_t bytes);
 

@@ -2,16 +2,36 @@
 
 namespace mokume::opencl {
 
-cl_mem KeptMemory::get(mk_device& device, const mk_tensor& of, const char* what, uint64_t bytes,
-                       const std::function<void(cl_mem)>& make) {
+namespace {
+
+std::string key_of(const mk_tensor& of, const char* what) {
   std::string key = what;
   for (const int64_t number : {of.offset, of.rows, of.columns, of.row_stride}) key += ' ' + std::to_string(number);
-  const uint64_t version = of.buffer->version;
+  return key;
+}
+
+}  // namespace
+
+KeptMemory::Derived* KeptMemory::found(const std::string& key, uint64_t version) {
   for (Derived& d : derived_) {
     if (d.version != version || d.key != key) continue;
     d.used = ++uses_;
-    return d.memory.memory.get();
+    return &d;
   }
+  return nullptr;
+}
+
+cl_mem KeptMemory::find(const mk_tensor& of, const char* what) {
+  const Derived* const kept = found(key_of(of, what), of.buffer->version);
+  return kept == nullptr ? nullptr : kept->memory.memory.get();
+}
+
+cl_mem KeptMemory::get(mk_device& device, const mk_tensor& of, const char* what, uint64_t bytes,
+                       const std::function<void(cl_mem)>& make) {
+  std::string key = key_of(of, what);
+  const uint64_t version = of.buffer->version;
+  if (const Derived* const kept = found(key, version)) return kept->memory.memory.get();
+  ++changes_;
   Derived* const entry = entry_for(device, key, bytes);
   if (entry == nullptr) return nullptr;
   entry->key = std::move(key);

@@ -16,6 +16,10 @@ class KeptMemory {
   // together with the offset and the shape of the view.
   cl_mem get(mk_device& device, const mk_tensor& of, const char* what, uint64_t bytes,
              const std::function<void(cl_mem)>& make);
+  // Returns the result of an earlier get() if it is still valid, else NULL.
+  cl_mem find(const mk_tensor& of, const char* what);
+  // Returns how often get() has computed something.
+  uint64_t changes() const { return changes_; }
 
  private:
   struct Derived {
@@ -24,10 +28,11 @@ class KeptMemory {
     uint64_t used;     // larger means more recent
     mk_buffer memory;
   };
+  Derived* found(const std::string& key, uint64_t version);
   Derived* entry_for(mk_device& device, const std::string& key, uint64_t bytes);
 
   std::vector<Derived> derived_;
-  uint64_t uses_ = 0;
+  uint64_t uses_ = 0, changes_ = 0;
 };
 
 }  // namespace mokume::opencl

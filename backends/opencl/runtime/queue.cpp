@@ -1,5 +1,7 @@
 #include "runtime/queue.hpp"
 
+#include <algorithm>
+
 #include "runtime/device.hpp"
 
 namespace mokume::opencl {
@@ -27,11 +29,17 @@ mk_queue::~mk_queue() {
 }
 
 cl_mem mk_queue::kept(const mk_tensor& of, const char* what, int64_t floats, const std::function<void(cl_mem)>& make) {
-  // While a group is recorded, computed data belongs to a single member and cannot be kept.
-  const cl_mem kept = workspaces.members != nullptr
-                          ? nullptr
-                          : kept_.get(*device, of, what, static_cast<uint64_t>(floats) * sizeof(float), make);
-  if (kept != nullptr) return kept;
+  mokume::opencl::MemberSpace* const space = workspaces.members;
+  if (space == nullptr) {
+    const cl_mem kept = kept_.get(*device, of, what, static_cast<uint64_t>(floats) * sizeof(float), make);
+    if (kept != nullptr) return kept;
+  } else if (space->members == 1 && std::ranges::find(space->outputs, of.buffer) == space->outputs.end()) {
+    // The launches of make() would be recorded, so ops that run one by one must have kept the result before.
+    space->kept_of.emplace_back(of.buffer, of.buffer->version);
+    if (const cl_mem kept = kept_.find(of, what)) return kept;
+    space->lacks_kept = true;
+  }
+  // While several members are recorded, computed data belongs to a single one and cannot be kept.
   const cl_mem memory = workspace(mokume::opencl::kNotKept, floats);
   make(memory);
   return memory;

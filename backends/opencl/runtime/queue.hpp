@@ -29,6 +29,8 @@ struct mk_queue {
   cl_mem workspace(size_t slot, int64_t floats) { return workspace_buffer(slot, floats).memory.get(); }
   // Returns memory that holds the result of make(memory), which depends on a view alone (see KeptMemory).
   cl_mem kept(const mk_tensor& of, const char* what, int64_t floats, const std::function<void(cl_mem)>& make);
+  // Returns a number that grows when workspaces or kept results move.
+  uint64_t memory_changes() const { return workspaces.changes() + kept_.changes(); }
 
  private:
   mokume::opencl::KeptMemory kept_;

@@ -22,6 +22,7 @@ mk_buffer& Workspaces::get(mk_device& device, size_t slot, uint64_t bytes) {
   if (space.bytes < bytes) {
     space = mk_buffer{};  // the driver keeps the old memory for pending commands
     space = create_buffer(device, bytes);
+    ++changes_;
   }
   return space;
 }

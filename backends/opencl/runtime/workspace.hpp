@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "runtime/buffer.hpp"
 
@@ -19,6 +21,11 @@ struct MemberSpace {
   uint64_t members;
   std::array<uint64_t, kWorkspaces> each{};
   bool grew = false, too_large = false;
+  // These members serve a group of one member. `outputs` holds the buffers that the group writes, `kept_of` the buffers
+  // (with their versions) of which the recording uses kept results, and `lacks_kept` is set if a result is not there.
+  std::vector<const mk_buffer*> outputs{};
+  std::vector<std::pair<const mk_buffer*, uint64_t>> kept_of{};
+  bool lacks_kept = false;
 
   // Returns the size that a slot of `there` bytes needs if each member requests `bytes`. Sets `grew` or `too_large`.
   uint64_t room_for(size_t slot, uint64_t bytes, uint64_t there);
@@ -30,11 +37,14 @@ class Workspaces {
   mk_buffer& get(mk_device& device, size_t slot, uint64_t bytes);
   // Returns the distance in bytes from the first member's part to that of `member`, or 0 for memory of another kind.
   int64_t offset(const MemberSpace& space, cl_mem memory, size_t member) const;
+  // Returns how often memory has been replaced.
+  uint64_t changes() const { return changes_; }
 
   MemberSpace* members = nullptr;  // set while the ops of a group are recorded
 
  private:
   std::array<mk_buffer, kWorkspaces> slots_;
+  uint64_t changes_ = 0;
 };
 
 }  // namespace mokume::opencl
