@@ -7,11 +7,12 @@ process, with start, refit, test and report. Programs run in turn, never side by
 peer that needs longer than --once-above seconds runs in the first round only. `ratio` compares seconds, and `ratio_cpu`
 processor seconds, which other programs on the machine disturb less, but which include the start of Python.
 
-    bench/svc/peers.py [--cases ovr,ovo,clusters,adult,growth,flat] [--rounds 3] [--quick] [--full]
+    bench/svc/peers.py [--cases ovr,ovo,clusters,overlap,adult,growth,flat] [--rounds 3] [--quick] [--full]
                        [--thundersvm FOLDER] [--plssvm FOLDER] [--a9a FILE] [--out bench/results/svc-peers.json]
 
   ovr, ovo  5,000 digits on the published grid of 24 x 24 candidates, one-vs-rest and one-vs-one
   clusters  the protocol of arXiv 2606.06742: 10,000 rows, 1,000 features, 10 folds x 50 values of C
+  overlap   8,000 rows of 54 features, 3 classes that overlap, 6 x 6 candidates x 5 folds
   adult     a9a, 10 x 10 candidates x 5 folds
   growth    1,000 to 20,000 digits (with --full 60,000), 3 x 3 candidates x 5 folds: time and memory
   flat      memory over 10,000 fits in one process
@@ -42,7 +43,7 @@ from peer_programs import key
 sys.path.insert(0, str(peer_data.ROOT / "bench/campaign"))
 import campaign  # noqa: E402
 
-CASES = ["ovr", "ovo", "clusters", "adult", "growth", "flat"]
+CASES = ["ovr", "ovo", "clusters", "overlap", "adult", "growth", "flat"]
 
 
 @dataclasses.dataclass
@@ -221,6 +222,21 @@ def clusters(bench, options):
         answer[name] = compared(*contest(f"clusters {name}", ran, options), bench.mokume[0].name)
         answer[f"objectives {name}"] = objectives(bench, work, gamma, [picked[3]] + [picked[1]] * options.full)
     return answer
+
+
+def overlap(bench, options):
+    """Classes of which a seventh of the labels is wrong, so that most multipliers are free or at C."""
+    from sklearn.datasets import make_classification
+    rows, n = (600, 3) if options.quick else (8000, 6)
+    x, y = make_classification(rows, 54, n_informative=12, n_redundant=10, n_classes=3, n_clusters_per_class=4,
+                               class_sep=0.7, flip_y=0.15, random_state=3)
+    work = peer_data.store("overlap", bench.folder, (x - x.mean(0)) / x.std(0), y, 5, "made by scikit-learn")
+    cs, gammas = np.logspace(-1, 3, n).tolist(), np.logspace(-3, -0.5, n).tolist()
+    fits = [[cs[c], gammas[g], (c + g) % 5] for g in range(0, n, 2) for c in range(1, n, 2)]
+    ran = [grid_of_mokume(bench, mokume, work, "ovo", cs, gammas) for mokume in bench.mokume]
+    ran += of_peers(bench, work, "ovo", fits, n * n * work.folds, [peer.name for peer in bench.peers])
+    return {"rows": rows, "features": 54, "classes": 3, "grid": f"{n} x {n}", "folds": 5, "data": work.origin,
+            "table": compared(*contest("overlap", ran, options), bench.mokume[0].name)}
 
 
 def adult(bench, options):
