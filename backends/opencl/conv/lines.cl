@@ -63,14 +63,15 @@ __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const fl
       const vec bias0 = args.biased ? VLOAD(0, bias + args.bias_offset + c0) : SPLAT(0.0f),
                 bias1 = args.biased ? VLOAD(0, bias + args.bias_offset + c0 + next) : SPLAT(0.0f);
       for (int r = 0; r < rows; ++r)
-        for (int i = 0; i < s.out_w; i += 12) {
-          const int live = min(12, s.out_w - i);
+        for (int i = 0, size; i < s.out_w; i += size) {
+          size = tile_rows(two, s.out_w - i);
+          const int live = min(size, s.out_w - i);
           __global float* to =
               out + args.out.offset + n * args.out.step + (begin + r) * args.out_line + i * args.out_step + c0;
 #define TILE_ARGUMENTS                                                                                             \
   (scratch + (long)r * s.stride_h * line + i * x_step, x_step, line, s.kernel_h, taps,                             \
    weight + args.weight.offset + c0, args.weight.step, next, bias0, bias1, relu, live, to, args.out_step)
-          RUN_TILE(two, live, TILE_ARGUMENTS)
+          RUN_TILE(two, size, TILE_ARGUMENTS)
         }
     }
   }

@@ -1,6 +1,7 @@
 #include "conv/lines.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,8 +16,15 @@ namespace {
 
 constexpr int64_t kWindows = 12;  // number of windows in a register tile, which may extend past the end of a row
 
+// Returns the program with the tiles for the registers of the device.
+BuiltIn with_tiles(const mk_device& device, const char* name, const char* source, int64_t channels) {
+  BuiltIn program = for_width(name, source, filters_width(device, channels));
+  program.options += " -DREGISTERS=" + std::to_string(device.vector_registers);
+  return program;
+}
+
 const LibraryKernel& lines_kernel(mk_device& device, int64_t channels, const char* name) {
-  return device.kernel(for_width("lines", kConvLines, filters_width(device, channels)), name);
+  return device.kernel(with_tiles(device, "lines", kConvLines, channels), name);
 }
 
 bool uses_lines(const mk_device& device, const ConvProblem& p) {
@@ -203,7 +211,7 @@ struct Bands {
 };
 
 const LibraryKernel& grad_kernel(mk_device& device, const ConvProblem& p, const char* name) {
-  return device.kernel(for_width("lines_grad", kConvLinesGrad, filters_width(device, p.out_channels)), name);
+  return device.kernel(with_tiles(device, "lines_grad", kConvLinesGrad, p.out_channels), name);
 }
 
 }  // namespace

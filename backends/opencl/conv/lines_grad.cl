@@ -67,12 +67,13 @@ __kernel ONE_ITEM void conv2d_lines_grad(ITEM const LinesGradArgs args, __global
       const int two = v + 1 < vectors, c = min(v * VW, s.out_channels - VW),
                 next = two ? min((v + 1) * VW, s.out_channels - VW) - c : 0;
       for (int h = 0; h < s.kernel_h; ++h)
-        for (int j = 0; j < taps; j += 12) {
-          const int live = min(12, taps - j);
+        for (int j = 0, size; j < taps; j += size) {
+          size = tile_rows(two, taps - j);
+          const int live = min(size, taps - j);
 #define TILE_ARGUMENTS                                                                                            \
   (scratch + (long)h * line + j, (long)s.stride_w * s.channels, (long)s.stride_h * line, grads + c, s.out_channels, \
    (long)s.out_w * s.out_channels, next, rows, s.out_w, live, part + ((long)h * taps + j) * step + v * VW, step)
-          RUN_TILE(two, live, TILE_ARGUMENTS)
+          RUN_TILE(two, size, TILE_ARGUMENTS)
         }
     }
   }

@@ -6,6 +6,15 @@
 #include "sdk/variable.hpp"
 
 namespace mokume::opencl {
+namespace {
+
+#if defined(__aarch64__)
+constexpr bool kArm64 = true;
+#else
+constexpr bool kArm64 = false;
+#endif
+
+}  // namespace
 
 std::string size_text(uint64_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
 
@@ -21,6 +30,8 @@ std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string&
   device->id = id;
   const cl_uint width = device_value<cl_uint>(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4);
   device->vector_width = width >= 16 ? 16 : width >= 8 ? 8 : 4;
+  // AVX-512 also doubles the number of registers for shorter vectors.
+  device->vector_registers = kArm64 || device->vector_width == 16 ? 32 : 16;
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(platform),
                                               0};
   cl_int code = CL_SUCCESS;
