@@ -53,14 +53,65 @@ struct Weights {
   int64_t out_channels;
 };
 
+// Returns the rows that the tiles of `count` windows compute (see tile_rows() in tiles.cl).
+int64_t rows_of_tiles(const mk_device& device, int64_t count) {
+  int64_t rows = 0;
+  while (rows < count) {
+    const int64_t left = count - rows;
+    if (device.vector_registers == 16)
+      rows += left == 7 || left == 8 || left <= 4 ? 4 : 6;
+    else
+      rows += left > 8 ? 12 : left > 4 ? 8 : 4;
+  }
+  return rows;
+}
+
+// Returns how many pixels of the windows along one side lie inside the image.
+int64_t pixels_inside(int64_t windows, int64_t kernel, int64_t stride, int64_t pad, int64_t side) {
+  int64_t pixels = 0;
+  for (int64_t i = 0; i < windows; ++i) {
+    const int64_t first = i * stride - pad;
+    pixels += std::max<int64_t>(0, std::min(kernel, side - first) - std::max<int64_t>(0, -first));
+  }
+  return pixels;
+}
+
+// Divides a convolution into bands (see lines_args.h).
+struct LineBands {
+  int64_t images, rows, line, apart;
+
+  // Tiles of one row of windows read a padded image. Tiles of one window of several images read no padding. The latter
+  // are better for short rows, for example with the gradient of a layer that has few windows.
+  LineBands(const mk_device& device, int64_t count, const ops::Window& w)
+      : images(1), rows(rows_of_band(w)), line(line_of(w)), apart(0) {
+    const int64_t groups = divide_up(count, kWindows);
+    const int64_t together = std::min(count, round_up(divide_up(count, groups), 4));
+    const int64_t row_steps = w.out_height() * w.kernel_h * w.kernel_w * rows_of_tiles(device, w.out_width());
+    const int64_t steps = pixels_inside(w.out_height(), w.kernel_h, w.stride_h, w.pad_h, w.height) *
+                          pixels_inside(w.out_width(), w.kernel_w, w.stride_w, w.pad_w, w.width);
+    if (together == 1 || 20 * steps * rows_of_tiles(device, together) > 19 * row_steps * together) return;
+    constexpr int64_t kFloats = 32768;  // for the images of a band
+    images = together;
+    line = w.width * w.channels;
+    const int64_t fit = (kFloats / images / line - w.kernel_h) / w.stride_h + 1;
+    rows = std::clamp<int64_t>(std::min(fit, groups * w.out_height() / (4 * device.cores)), 1, w.out_height());
+    apart = (divide_up(lines(w) * line, 16) | 1) * 16;  // avoids images that share the sets of a cache
+  }
+
+  int64_t lines(const ops::Window& w) const { return (rows - 1) * w.stride_h + w.kernel_h; }
+  int64_t floats(const ops::Window& w) const {
+    if (images > 1) return round_up(images, kWindows) * apart;
+    return round_up(lines(w) * line + kWindows * w.stride_w * w.channels, 16);
+  }
+};
+
 void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, const Weights& weights,
               const mk_tensor& bias, bool relu, const Places& out) {
   mk_device& device = launcher.device();
-  const int64_t line = line_of(w), rows = rows_of_band(w);
-  const int64_t per_image = divide_up(w.out_height(), rows), bands = from.rows * per_image;
+  const LineBands b(device, from.rows, w);
+  const int64_t per_image = divide_up(w.out_height(), b.rows), bands = divide_up(from.rows, b.images) * per_image;
   const int64_t each = divide_up(bands, std::min(bands, 8 * device.cores)), items = divide_up(bands, each);
-  const int64_t scratch_each =
-      round_up(((rows - 1) * w.stride_h + w.kernel_h) * line + kWindows * w.stride_w * w.channels, 16);
+  const int64_t scratch_each = b.floats(w);
   const cl_mem scratch = launcher.queue().workspace(kScratchSlot, items * scratch_each);
   const bool biased = bias.buffer != nullptr;
   launcher.run(lines_kernel(device, weights.out_channels, "conv2d_lines"), {{items, 1, 1}},
@@ -68,18 +119,20 @@ void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, c
                          .weight = weights.at,
                          .out = view(out.to),
                          .bias_offset = biased ? bias.offset : 0,
+                         .image_count = from.rows,
+                         .image_apart = b.apart,
                          .bands = bands,
                          .bands_each = each,
                          .scratch_each = scratch_each,
                          .out_step = out.step,
                          .out_line = out.line,
                          .sides = sides_of(w, weights.out_channels),
-                         .rows_each = narrow(rows),
+                         .rows_each = narrow(b.rows),
                          .bands_per_image = narrow(per_image),
-                         .line = narrow(line),
+                         .images_each = narrow(b.images),
+                         .line = narrow(b.line),
                          .biased = biased ? 1 : 0,
-                         .relu = relu ? 1 : 0,
-                         .reserved = 0},
+                         .relu = relu ? 1 : 0},
                {memory(from), weights.buffer, biased ? memory(bias) : weights.buffer, memory(out.to), scratch});
 }
 
