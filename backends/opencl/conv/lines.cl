@@ -54,7 +54,7 @@ static part_t part_inside(int first, int size, int side) {
   return part;
 }
 
-// Requires VW <= out_channels. The last vector starts early. If images_each is 1, a tile has neighbouring windows of a
+// `sides` has the channels of one group. Requires VW <= out_channels. The last vector starts early. If images_each is 1, a tile has neighbouring windows of a
 // row, and the scratch of a work-item holds the lines of a band with their padding, and 12 more windows. Otherwise, a
 // tile has the same window of neighbouring images without the part of it that lies in the padding. The scratch then
 // holds the lines of the images of a band, image_apart floats apart, with room for a multiple of 12 images.
@@ -69,18 +69,20 @@ __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const fl
   weight += args.weight.offset;
   scratch += (long)get_global_id(0) * args.scratch_each;
   for (long band = first; band < last; ++band) {
-    const long n = band / args.bands_per_image * args.images_each;
+    const int group = (int)(band % args.groups), filters = group * s.out_channels;
+    const long bands_before = band / args.groups, n = bands_before / args.bands_per_image * args.images_each;
     const int count = (int)min((long)args.images_each, args.image_count - n), wide = across ? count : s.out_w;
-    const int begin = (int)(band % args.bands_per_image) * args.rows_each, rows = min(args.rows_each, s.out_h - begin);
+    const int begin = (int)(bands_before % args.bands_per_image) * args.rows_each,
+              rows = min(args.rows_each, s.out_h - begin);
     for (int i = 0; i < count; ++i)
-      padded_band(images + args.images.offset + (n + i) * args.images.step, s.height, s.width * s.channels,
-                  before * s.channels, line, begin * s.stride_h - s.pad_h, (rows - 1) * s.stride_h + s.kernel_h,
-                  scratch + i * args.image_apart);
+      padded_band(images + args.images.offset + (n + i) * args.images.step + group * s.channels, s.height, s.width,
+                  s.channels, args.groups * s.channels, before, line, begin * s.stride_h - s.pad_h,
+                  (rows - 1) * s.stride_h + s.kernel_h, scratch + i * args.image_apart);
     for (int c = 0; c < s.out_channels; c += 2 * VW) {
       const int c0 = min(c, s.out_channels - VW), two = c + VW < s.out_channels,
                 next = two ? min(c + VW, s.out_channels - VW) - c0 : 0;
-      const vec bias0 = args.biased ? VLOAD(0, bias + args.bias_offset + c0) : SPLAT(0.0f),
-                bias1 = args.biased ? VLOAD(0, bias + args.bias_offset + c0 + next) : SPLAT(0.0f);
+      const vec bias0 = args.biased ? VLOAD(0, bias + args.bias_offset + filters + c0) : SPLAT(0.0f),
+                bias1 = args.biased ? VLOAD(0, bias + args.bias_offset + filters + c0 + next) : SPLAT(0.0f);
       for (int r = 0; r < rows; ++r)
         for (int x = 0; x < (across ? s.out_w : 1); ++x) {
           const int top = across ? (begin + r) * s.stride_h - s.pad_h : 0, left = across ? x * s.stride_w - s.pad_w : 0;
@@ -89,9 +91,9 @@ __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const fl
           const int taps = (j.end - j.begin) * s.channels;
           __global const float* from =
               scratch + (long)(r * s.stride_h + h.begin) * line + (left + j.begin) * s.channels;
-          __global const float* weights = weight + (h.begin * s.kernel_w + j.begin) * s.channels * args.weight.step + c0;
+          __global const float* weights = weight + (h.begin * s.kernel_w + j.begin) * s.channels * args.weight.step + filters + c0;
           __global float* to =
-              out + args.out.offset + n * args.out.step + (begin + r) * args.out_line + x * args.out_step + c0;
+              out + args.out.offset + n * args.out.step + (begin + r) * args.out_line + x * args.out_step + filters + c0;
           for (int i = 0, size; i < wide; i += size) {
             size = tile_rows(two, wide - i);
             const int live = min(size, wide - i);
@@ -106,15 +108,17 @@ __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const fl
 }
 
 // Computes the weights of the convolution that yields the gradient of every stride-th pixel of the images: the pixels
-// of the window that these pixels use, from last to first, with swapped channels. A work-item computes one pixel.
+// of the window that these pixels use, from last to first, with swapped channels of each group. A work-item computes
+// one pixel.
 __kernel ONE_ITEM void turn_weights(ITEM const TurnWeightsArgs args, __global const float* weight,
                                     __global float* turned) {
-  const int pixel = (int)get_global_id(0);
+  const int pixel = (int)get_global_id(0), step = args.groups * args.channels;
   const int i = args.first_h + (args.taps_h - 1 - pixel / args.taps_w) * args.stride_h,
             j = args.first_w + (args.taps_w - 1 - pixel % args.taps_w) * args.stride_w;
   __global const float* from =
       weight + args.weight.offset + (long)(i * args.kernel_w + j) * args.channels * args.weight.step;
-  __global float* to = turned + args.turned_offset + (long)pixel * args.channels * args.out_channels;
-  for (int o = 0; o < args.out_channels; ++o)
-    for (int c = 0; c < args.channels; ++c) to[(long)o * args.channels + c] = from[c * args.weight.step + o];
+  __global float* to = turned + args.turned_offset + (long)pixel * step * args.out_channels;
+  for (int g = 0; g < args.groups; ++g, from += args.out_channels, to += args.channels)
+    for (int o = 0; o < args.out_channels; ++o)
+      for (int c = 0; c < args.channels; ++c) to[(long)o * step + c] = from[c * args.weight.step + o];
 }

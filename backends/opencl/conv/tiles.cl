@@ -13,19 +13,27 @@ static void zero_line(int count, __global float* to) {
   for (; i < count; ++i) to[i] = 0.0f;
 }
 
-// Copies lines [first, first + count) of an image of `height` lines of `width` floats. Lines may lie outside the image.
-// Each copy has `line` floats, of which the first `before` floats and the floats past the image are zeros.
-static void padded_band(__global const float* image, int height, int width, int before, int line, int first, int count,
-                        __global float* to) {
-  const int inside = min(width, line - before);
+// Copies the first `channels` floats of each pixel. Pixels are `step` floats apart.
+static void copy_pixels(__global const float* from, int pixels, int channels, int step, __global float* to) {
+  if (channels == step)
+    copy_line(from, pixels * channels, to);
+  else
+    for (int i = 0; i < pixels; ++i) copy_line(from + (long)i * step, channels, to + i * channels);
+}
+
+// Copies some channels of lines [first, first + count) of an image of `height` lines of `width` pixels. Lines may lie
+// outside the image. Each copy has `line` floats, of which the first `before` pixels and those past the image are zeros.
+static void padded_band(__global const float* image, int height, int width, int channels, int step, int before, int line,
+                        int first, int count, __global float* to) {
+  const int skipped = before * channels, inside = min(width, line / channels - before);
   for (int y = first; y < first + count; ++y, to += line) {
     if (y < 0 || y >= height) {
       zero_line(line, to);
       continue;
     }
-    zero_line(before, to);
-    copy_line(image + (long)y * width, inside, to + before);
-    zero_line(line - before - inside, to + before + inside);
+    zero_line(skipped, to);
+    copy_pixels(image + (long)y * width * step, inside, channels, step, to + skipped);
+    zero_line(line - skipped - inside * channels, to + skipped + inside * channels);
   }
 }
 
