@@ -46,8 +46,8 @@ int channel_width(const mk_device& device, int64_t channels) {
   return 1;
 }
 
-// Where a vector of 16 takes as long as two of 8, full half vectors need fewer steps than partly filled whole ones: on a
-// Zen 4, they are faster by a factor of 1.17 for 24 channels. On a Zen 5, whole vectors are faster by a factor of 1.6
+// Where a vector of 16 takes as long as two of 8, full half vectors need fewer steps than partly filled whole ones: on
+// a Zen 4, they are faster by a factor of 1.17 for 24 channels. On a Zen 5, whole vectors are faster by a factor of 1.6
 // (bench/notes/convolution-shapes.md).
 int filters_width(const mk_device& device, int64_t channels) {
   const int width = channel_width(device, channels);
