@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 
+#include "bits.hpp"
 #include "group.hpp"
 #include "problem.hpp"
 #include "skips.hpp"
@@ -86,6 +87,7 @@ void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const
   expect_guards_kept(problem, got);
   if (::testing::Test::HasFatalFailure()) return;
   expect_near_oracle(machine, op, problem, got);
+  keep_or_expect_bits(std::string(ops::rule(op.code).name) + "." + one.name, got);
   EXPECT_TRUE(run(dut, problem) == got) << "the same op gave other bits the second time";
   if (one.size == Size::large) return;
   const size_t said = machine.host().lines().size();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 
 #include "platforms/describe.hpp"
 
@@ -47,12 +46,13 @@ int channel_width(const mk_device& device, int64_t channels) {
   return 1;
 }
 
-// On AMD's processors, these loops are faster with full half vectors than with partly filled whole vectors, by a factor
-// of 1.17 for 24 channels on a Zen machine with AVX-512 (bench/notes/convolution-shapes.md).
+// Where a vector of 16 takes as long as two of 8, full half vectors need fewer steps than partly filled whole ones: on
+// a Zen 4, they are faster by a factor of 1.17 for 24 channels. On a Zen 5, whole vectors are faster by a factor of 1.6
+// (bench/notes/convolution-shapes.md).
 int filters_width(const mk_device& device, int64_t channels) {
   const int width = channel_width(device, channels);
   constexpr int kHalf = 8;
-  const bool halves = width == 2 * kHalf && std::string_view(device.info.name).find("AMD") != std::string_view::npos;
+  const bool halves = width == 2 * kHalf && device.halves_vectors;
   return halves && round_up(channels, kHalf) < round_up(channels, width) ? kHalf : width;
 }
 

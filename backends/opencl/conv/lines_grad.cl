@@ -1,6 +1,7 @@
 // Computes the gradient of a convolution's weights on CPUs, for windows of any size and stride, without building
 // patches. In one line of the window, the elements that a pixel of dy multiplies are adjacent in the image. A register
-// tile covers some of them and one or two vectors of output channels, and runs over a band of rows of windows.
+// tile covers some of them and one or two vectors of output channels, and runs over a band: rows of windows of an image
+// or of a few small images. It skips windows for which all of its elements are in the padding.
 //
 // Sums run over the pixels of a band, then the bands of a part, then the parts. Bands and parts depend only on the
 // shape.
@@ -9,8 +10,9 @@
 
 #define ONE_ZERO(i) vec s##i = SPLAT(0.0f);
 #define ONE_STEP(i) s##i = fma(SPLAT(p[i]), b, s##i);
+#define ADDED(place, sum) VSTORE((fresh ? SPLAT(0.0f) : VLOAD(0, place)) + (sum), 0, place)
 #define ONE_SET(i) \
-  if (i < live) VSTORE(VLOAD(0, to + i * step) + s##i, 0, to + i * step);
+  if (i < live) ADDED(to + i * step, s##i);
 #define TWO_ZERO(i) vec s##i##0 = SPLAT(0.0f), s##i##1 = SPLAT(0.0f);
 #define TWO_STEP(i)                       \
   {                                       \
@@ -18,62 +20,102 @@
     s##i##0 = fma(a, b, s##i##0);         \
     s##i##1 = fma(a, b_next, s##i##1);    \
   }
-#define TWO_SET(i)                                                                       \
-  if (i < live) {                                                                        \
-    VSTORE(VLOAD(0, to + i * step) + s##i##0, 0, to + i * step);                         \
-    VSTORE(VLOAD(0, to + i * step + VW) + s##i##1, 0, to + i * step + VW);               \
+#define TWO_SET(i)                      \
+  if (i < live) {                       \
+    ADDED(to + i * step, s##i##0);      \
+    ADDED(to + i * step + VW, s##i##1); \
   }
 
-// Adds the sums of `live` elements, at most as many as FOR_ROWS has rows, starting at `x`. Windows are x_step apart
-// within a row, and rows are x_row apart. The pixels of dy are contiguous, and the rows of dy are d_row apart. `next`
-// is the distance to the second vector of dy.
+// Holds the distances of images, of rows of windows and of windows in a row, and their numbers.
+typedef struct {
+  long image, row, step;
+} apart_t;
+typedef struct {
+  int images, rows, columns;
+} count_t;
+
+// Adds the sums of `live` elements, at most as many as FOR_ROWS has rows, starting at `x`, or sets them if they are
+// `fresh`. `next` is the distance to the second vector of dy.
 #define TILE(name, FOR_ROWS, ZERO, STEP, SET)                                                                        \
-  static void name(__global const float* restrict x, long x_step, long x_row, __global const float* restrict dy,     \
-                   int channels, long d_row, int next, int rows, int columns, int live, __global float* restrict to, \
+  static void name(__global const float* restrict x, apart_t x_apart, __global const float* restrict dy,             \
+                   apart_t d_apart, int next, count_t count, int live, int fresh, __global float* restrict to,       \
                    int step) {                                                                                       \
     FOR_ROWS(ZERO)                                                                                                   \
-    for (int r = 0; r < rows; ++r) {                                                                                 \
-      __global const float* p = x + r * x_row;                                                                       \
-      __global const float* d = dy + r * d_row;                                                                      \
-      for (int c = 0; c < columns; ++c, p += x_step, d += channels) {                                                \
-        const vec b = VLOAD(0, d), b_next = VLOAD(0, d + next);                                                      \
-        FOR_ROWS(STEP)                                                                                               \
+    for (int n = 0; n < count.images; ++n)                                                                           \
+      for (int r = 0; r < count.rows; ++r) {                                                                         \
+        __global const float* p = x + n * x_apart.image + r * x_apart.row;                                           \
+        __global const float* d = dy + n * d_apart.image + r * d_apart.row;                                          \
+        for (int c = 0; c < count.columns; ++c, p += x_apart.step, d += d_apart.step) {                              \
+          const vec b = VLOAD(0, d), b_next = VLOAD(0, d + next);                                                    \
+          FOR_ROWS(STEP)                                                                                             \
+        }                                                                                                            \
       }                                                                                                              \
-    }                                                                                                                \
     FOR_ROWS(SET)                                                                                                    \
   }
 #include "conv/tile_sizes.cl"
 
-// Requires VW <= out_channels. The last vector starts early. `part` has part_each floats for each work-item: the
-// consecutive vectors of output channels for each element of the patch. The scratch of a work-item holds the lines of a
-// band with their padding, and 12 more floats.
+// Holds the windows [begin, end) along one side that have pixels of the image at one of their places [first, last]. The
+// first window begins at `start`, which is negative in the padding.
+typedef struct {
+  int begin, end;
+} windows_t;
+static windows_t windows_inside(int start, int stride, int first, int last, int side, int count) {
+  const int left = -start - last, right = side - 1 - start - first;
+  windows_t windows;
+  windows.begin = min(count, left > 0 ? (left + stride - 1) / stride : 0);
+  windows.end = max(windows.begin, min(count, right >= 0 ? right / stride + 1 : 0));
+  return windows;
+}
+
+// Requires VW <= out_channels. The last vector of a group starts early. `part` has part_each floats for each index in
+// the first dimension: for each element of the patch of a group, the consecutive vectors of output channels. The scratch
+// of a work-item holds the padded lines of the images of a band, and 12 more floats.
 __kernel ONE_ITEM void conv2d_lines_grad(ITEM const LinesGradArgs args, __global const float* images,
                                          __global const float* dy, __global float* part, __global float* scratch) {
   const WindowSides s = args.sides;
   const int line = (s.width + 2 * s.pad_w) * s.channels, taps = s.kernel_w * s.channels,
-            vectors = (s.out_channels + VW - 1) / VW, step = vectors * VW;
+            vectors = (s.out_channels + VW - 1) / VW, pairs = (vectors + 1) / 2, step = args.groups * vectors * VW,
+            filters = args.groups * s.out_channels;
   const long first = (long)get_global_id(0) * args.bands_each, last = min(first + args.bands_each, args.bands);
+  const int first_unit = (int)get_global_id(1) * args.units_each,
+            last_unit = min(first_unit + args.units_each, args.groups * pairs * s.kernel_h);
   part += (long)get_global_id(0) * args.part_each;
-  scratch += (long)get_global_id(0) * args.scratch_each;
-  zero_line(s.kernel_h * taps * step, part);
+  scratch += ((long)get_global_id(0) * get_global_size(1) + get_global_id(1)) * args.scratch_each;
+  apart_t x_apart, d_apart;
+  x_apart.image = args.image_apart, x_apart.row = (long)s.stride_h * line, x_apart.step = (long)s.stride_w * s.channels;
+  d_apart.image = args.dy.step, d_apart.row = (long)s.out_w * filters, d_apart.step = filters;
   for (long band = first; band < last; ++band) {
-    const long n = band / args.bands_per_image;
-    const int begin = (int)(band % args.bands_per_image) * args.rows_each, rows = min(args.rows_each, s.out_h - begin);
-    __global const float* image = images + args.images.offset + n * args.images.step;
-    __global const float* grads = dy + args.dy.offset + n * args.dy.step + (long)begin * s.out_w * s.out_channels;
-    padded_band(image, s.height, s.width * s.channels, s.pad_w * s.channels, line, begin * s.stride_h - s.pad_h,
-                (rows - 1) * s.stride_h + s.kernel_h, scratch);
-    for (int v = 0; v < vectors; v += 2) {
+    const long n = band / args.bands_per_image * args.images_each;
+    const int begin = (int)(band % args.bands_per_image) * args.rows_each, rows = min(args.rows_each, s.out_h - begin),
+              top = begin * s.stride_h - s.pad_h;
+    count_t count;
+    count.images = (int)min((long)args.images_each, args.image_count - n);
+    for (int unit = first_unit; unit < last_unit; ++unit) {
+      const int group = unit / (pairs * s.kernel_h), v = unit / s.kernel_h % pairs * 2, h = unit % s.kernel_h;
+      if (unit == first_unit || unit % (pairs * s.kernel_h) == 0)
+        for (int i = 0; i < count.images; ++i)
+          padded_band(images + args.images.offset + (n + i) * args.images.step + group * s.channels, s.height, s.width,
+                      s.channels, args.groups * s.channels, s.pad_w, line, top, (rows - 1) * s.stride_h + s.kernel_h,
+                      scratch + i * args.image_apart);
       const int two = v + 1 < vectors, c = min(v * VW, s.out_channels - VW),
                 next = two ? min((v + 1) * VW, s.out_channels - VW) - c : 0;
-      for (int h = 0; h < s.kernel_h; ++h)
-        for (int j = 0; j < taps; j += 12) {
-          const int live = min(12, taps - j);
-#define TILE_ARGUMENTS                                                                                            \
-  (scratch + (long)h * line + j, (long)s.stride_w * s.channels, (long)s.stride_h * line, grads + c, s.out_channels, \
-   (long)s.out_w * s.out_channels, next, rows, s.out_w, live, part + ((long)h * taps + j) * step + v * VW, step)
-          RUN_TILE(two, live, TILE_ARGUMENTS)
-        }
+      const windows_t in_rows = windows_inside(top, s.stride_h, h, h, s.height, rows);
+      count.rows = in_rows.end - in_rows.begin;
+      __global const float* lines = scratch + h * line + in_rows.begin * x_apart.row;
+      __global const float* grads = dy + args.dy.offset + n * args.dy.step + (begin + in_rows.begin) * d_apart.row +
+                                    group * s.out_channels + c;
+      __global float* to = part + (long)h * taps * step + (group * vectors + v) * VW;
+      for (int j = 0, size; j < taps; j += size) {
+        size = tile_rows(two, taps - j);
+        const int live = min(size, taps - j);
+        const windows_t in_row = windows_inside(-s.pad_w, s.stride_w, j / s.channels, (j + live - 1) / s.channels,
+                                                s.width, s.out_w);
+        count.columns = in_row.end - in_row.begin;
+#define TILE_ARGUMENTS                                                                                      \
+  (lines + in_row.begin * x_apart.step + j, x_apart, grads + in_row.begin * d_apart.step, d_apart, next, count, \
+   live, band == first, to + (long)j * step, step)
+        RUN_TILE(two, size, TILE_ARGUMENTS)
+      }
     }
   }
 }
@@ -83,10 +125,11 @@ __kernel ONE_ITEM void lines_sum(ITEM const LinesSumArgs args, __global const fl
   const long row = (long)get_global_id(0);
   const int vectors = (args.columns + VW - 1) / VW;
   __global float* to = dweight + args.dweight.offset + row * args.dweight.step;
-  part += row * vectors * VW;
-  for (int v = 0; v < vectors; ++v) {
-    vec sum = VLOAD(v, part);
-    for (long p = 1; p < args.parts; ++p) sum += VLOAD(v, part + p * args.part_each);
-    VSTORE(sum, 0, to + min(v * VW, args.columns - VW));
-  }
+  part += row * args.groups * vectors * VW;
+  for (int g = 0; g < args.groups; ++g, to += args.columns, part += vectors * VW)
+    for (int v = 0; v < vectors; ++v) {
+      vec sum = VLOAD(v, part);
+      for (long p = 1; p < args.parts; ++p) sum += VLOAD(v, part + p * args.part_each);
+      VSTORE(sum, 0, to + min(v * VW, args.columns - VW));
+    }
 }

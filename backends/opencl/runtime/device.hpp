@@ -27,6 +27,8 @@ struct mk_device {
   mokume::opencl::Choices choices;
   double longest_wait_s = 600;  // from MOKUME_WAIT_SECONDS; the cluster, too, gives up on a device after 600 s
   int vector_width = 4;         // number of floats in a native vector: 4, 8 or 16
+  int vector_registers = 16;    // number of registers for vectors of any width: 16 or 32
+  bool halves_vectors = false;  // whether the processor computes a vector of 16 floats in two halves
   // Number of cores that share the work of a launch: all, or one (group/sequence.hpp). It does not affect any bits.
   int64_t cores = 1;
 

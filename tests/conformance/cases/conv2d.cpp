@@ -51,6 +51,13 @@ void add_kinds(std::vector<Convolution>& list) {
   list.push_back({"28x27x64_depthwise", Size::normal, 17, with({28, 27, 64, 3, 3, 1, 1, 1, 1}, 1, 1, 64), 64});
   list.push_back({"14x15x130_depthwise_5x5", Size::normal, 9, with({14, 15, 130, 5, 5, 2, 1, 2, 2}, 1, 1, 130), 130});
   list.push_back({"14x14x64_4_groups", Size::normal, 9, with({14, 14, 64, 3, 3, 1, 1, 1, 1}, 1, 1, 4), 96});
+  // Groups of whole and partly filled vectors; images and windows of several images in a tile, and rows of windows.
+  list.push_back({"9x8x10_2_groups_strided", Size::tiny, 3, with({9, 8, 10, 3, 4, 2, 3, 1, 2}, 1, 1, 2), 10, x, y, w});
+  list.push_back({"5x6x24_3_groups", Size::tiny, 14, with({5, 6, 24, 4, 3, 1, 1, 2, 1}, 1, 1, 3), 51, x, y, w});
+  list.push_back({"9x31x12_2_groups_gaps", Size::tiny, 2, with({9, 31, 12, 2, 2, 4, 3, 0, 0}, 1, 1, 2), 46, {}, y, w});
+  // A tile has the same window of several images. Most of the gradient's windows lie in the padding.
+  list.push_back({"6x5x7_many_small_images", Size::tiny, 29, {6, 5, 7, 4, 4, 1, 1, 0, 0}, 37, x, y, w});
+  list.push_back({"7x8x5_many_small_images_strided", Size::tiny, 25, {7, 8, 5, 5, 3, 2, 3, 2, 1}, 20, x, y, w});
   list.push_back({"30x30x16_dilated", Size::normal, 41, with({30, 30, 16, 3, 3, 1, 1, 2, 2}, 2, 2, 1), 16});
 }
 
