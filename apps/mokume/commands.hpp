@@ -90,7 +90,7 @@ struct PredictOptions {
   std::vector<std::string> images;   // pictures and folders of pictures; empty if `spec` is set
   std::string spec;                  // source of rows, or ""
   std::vector<std::string> columns;  // columns of a CSV file, copied to the left of the predictions
-  std::string devices = "all";
+  std::optional<std::string> devices;  // "all" by default, but the host predicts few values
   std::string svg;      // file for the picture's plot, or ""
   bool json = false;    // prints JSON; for rows, one object per line
   bool stream = false;  // answers each row of standard input as it arrives

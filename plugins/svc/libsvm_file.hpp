@@ -40,5 +40,7 @@ void write_libsvm(const std::string& path, const LibsvmModel& model);
 // `features` features and a kernel that is not precomputed. Unless the vectors remain `sparse`, the size of the file
 // must justify the memory that dense vectors take.
 LibsvmModel read_libsvm(const std::string& path, int64_t features, bool sparse = false);
+// Reads the model without its vectors and coefficients.
+LibsvmModel read_libsvm_header(const std::string& path, int64_t features);
 
 }  // namespace mokume::svc
