@@ -124,7 +124,26 @@ int64_t LibsvmModel::n_vectors() const {
   return std::accumulate(vectors_per_class.begin(), vectors_per_class.end(), int64_t{0});
 }
 
+std::string pairs_of(const SparseRows& rows, int64_t row) {
+  std::string text;
+  const auto first = static_cast<size_t>(rows.starts[static_cast<size_t>(row)]);
+  const auto last = static_cast<size_t>(rows.starts[static_cast<size_t>(row) + 1]);
+  for (size_t i = first; i < last; ++i) {
+    append(text, rows.column[i] + 1);
+    text += ':';
+    append(text, rows.x[i]);
+    text += ' ';
+  }
+  return text;
+}
+
 void write_libsvm(const std::string& path, const LibsvmModel& m) {
+  std::string line;
+  write_libsvm(path, m, [&](int64_t v) -> const std::string& { return line = pairs_of(m.vectors, v); });
+}
+
+void write_libsvm(const std::string& path, const LibsvmModel& m,
+                  const std::function<const std::string&(int64_t)>& pairs_of_vector) {
   sdk::OutputFile file(path);
   std::string text = std::string("svm_type ") + kind_name(m.kind) + "\nkernel_type ";
   text += kernel_name(m.kernel);
@@ -160,13 +179,7 @@ void write_libsvm(const std::string& path, const LibsvmModel& m) {
       append(text, m.coefficients[static_cast<size_t>(k * n + v)]);
       text += ' ';
     }
-    const auto row = static_cast<size_t>(v);
-    for (auto i = static_cast<size_t>(m.vectors.starts[row]); i < static_cast<size_t>(m.vectors.starts[row + 1]); ++i) {
-      append(text, m.vectors.column[i] + 1);
-      text += ':';
-      append(text, m.vectors.x[i]);
-      text += ' ';
-    }
+    text += pairs_of_vector(v);
     text += '\n';
     if (text.size() > (size_t{1} << 20)) {
       file.append(text);

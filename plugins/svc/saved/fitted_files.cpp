@@ -5,6 +5,7 @@
 #include <fstream>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -45,9 +46,9 @@ void negate(LibsvmModel& m) {
   for (double& rho : m.rho) rho = -rho;
 }
 
-}  // namespace
-
-LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels) {
+// Returns binary_model() without its vectors, and in `which` the indices of these.
+LibsvmModel binary_numbers(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels,
+                           std::vector<int64_t>& which) {
   LibsvmModel m;
   m.kind = f.settings.kind;
   m.kernel = f.settings.kernel;
@@ -60,9 +61,18 @@ LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int
       const float c = f.coefficients[static_cast<size_t>(problem * f.n_vectors() + v)];
       if (side == 0 ? c <= 0 : c >= 0) continue;
       m.coefficients.push_back(static_cast<double>(c));
-      f.append_vector(v, m.vectors);
+      which.push_back(v);
       ++m.vectors_per_class[static_cast<size_t>(side)];
     }
+  return m;
+}
+
+}  // namespace
+
+LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels) {
+  std::vector<int64_t> which;
+  LibsvmModel m = binary_numbers(f, problem, labels, which);
+  for (const int64_t v : which) f.append_vector(v, m.vectors);
   return m;
 }
 
@@ -216,22 +226,24 @@ void take_model(Fitted& f, LibsvmModel m) {
     load_pairs(f, std::move(m));
 }
 
+struct Problem {
+  float rho = 0;
+  std::vector<std::pair<size_t, float>> coefficients;  // the first of a pair is the index of a vector
+};
+
 // Takes the numbers of one file per problem, which `next` returns in their order.
-void take_problems(Fitted& f, const std::function<LibsvmModel(size_t)>& next) {
-  const size_t count = count_problems(f);
-  std::vector<std::vector<std::pair<size_t, float>>> coefficients(count);  // the first of a pair is that of a vector
+void take_problems(Fitted& f, const std::function<Problem(size_t, Vectors&)>& next) {
   Vectors vectors(f);
-  for (size_t k = 0; k < count; ++k) {
-    const LibsvmModel m = next(k);
-    f.rho.push_back(static_cast<float>(m.rho[0]));
-    for (int64_t v = 0; v < m.n_vectors(); ++v)
-      coefficients[k].emplace_back(vectors.index_of(m.vectors, v),
-                                   static_cast<float>(m.coefficients[static_cast<size_t>(v)]));
+  std::vector<Problem> problems;
+  for (size_t k = 0; k < count_problems(f); ++k) {
+    problems.push_back(next(k, vectors));
+    f.rho.push_back(problems.back().rho);
   }
   const auto total = static_cast<size_t>(f.n_vectors());
-  f.coefficients.assign(count * total, 0.0F);
-  for (size_t k = 0; k < count; ++k)
-    for (const auto& [vector, coefficient] : coefficients[k]) f.coefficients[k * total + vector] += coefficient;
+  f.coefficients.assign(problems.size() * total, 0.0F);
+  for (size_t k = 0; k < problems.size(); ++k)
+    for (const auto& [vector, coefficient] : problems[k].coefficients)
+      f.coefficients[k * total + vector] += coefficient;
 }
 
 // Takes kind and kernel from the header of a file.
@@ -254,10 +266,15 @@ void read_texts(Fitted& f, const std::string& directory, const std::vector<std::
       throw Error(MK_BAD_DATA, path + ": expected a two-class model: the file is damaged");
     return m;
   };
-  if (one_file(f))
-    take_model(f, read(0));
-  else
-    take_problems(f, read);
+  if (one_file(f)) return take_model(f, read(0));
+  take_problems(f, [&](size_t k, Vectors& vectors) {
+    const LibsvmModel m = read(k);
+    Problem problem{static_cast<float>(m.rho[0]), {}};
+    for (int64_t v = 0; v < m.n_vectors(); ++v)
+      problem.coefficients.emplace_back(vectors.index_of(m.vectors, v),
+                                        static_cast<float>(m.coefficients[static_cast<size_t>(v)]));
+    return problem;
+  });
 }
 
 // Returns the model as its texts give it back.
@@ -267,12 +284,48 @@ Fitted as_loaded(const Fitted& f) {
   loaded.features = f.features;
   loaded.class_names = f.class_names;
   loaded.keeps_sparse = f.keeps_sparse;
-  if (one_file(f))
+  if (one_file(f)) {
     take_model(loaded, model_of(f));
-  else
-    take_problems(loaded, [&](size_t k) { return binary_model(f, static_cast<int64_t>(k), {1, -1}); });
+    return loaded;
+  }
+  std::vector<std::optional<size_t>> indices(static_cast<size_t>(f.n_vectors()));
+  take_problems(loaded, [&](size_t k, Vectors& vectors) {
+    std::vector<int64_t> which;
+    const LibsvmModel m = binary_numbers(f, static_cast<int64_t>(k), {1, -1}, which);
+    Problem problem{static_cast<float>(m.rho[0]), {}};
+    for (size_t v = 0; v < which.size(); ++v) {
+      std::optional<size_t>& index = indices[static_cast<size_t>(which[v])];
+      if (!index) {
+        SparseRows vector;
+        f.append_vector(which[v], vector);
+        index = vectors.index_of(vector, 0);
+      }
+      problem.coefficients.emplace_back(*index, static_cast<float>(m.coefficients[v]));
+    }
+    return problem;
+  });
   return loaded;
 }
+
+// Writes a file per problem. The problems share vectors, each of which becomes text once.
+void write_problems(const Fitted& f, const std::string& directory, const std::vector<std::string>& files) {
+  std::vector<std::string> pairs(static_cast<size_t>(f.n_vectors()));
+  for (size_t k = 0; k < files.size(); ++k) {
+    std::vector<int64_t> which;
+    const LibsvmModel m = binary_numbers(f, static_cast<int64_t>(k), {1, -1}, which);
+    write_libsvm(directory + "/" + files[k], m, [&](int64_t v) -> const std::string& {
+      const int64_t index = which[static_cast<size_t>(v)];
+      std::string& text = pairs[static_cast<size_t>(index)];
+      if (text.empty()) {
+        SparseRows vector;
+        f.append_vector(index, vector);
+        text = pairs_of(vector, 0);
+      }
+      return text;
+    });
+  }
+}
+
 
 // Reads everything that the LIBSVM files do not contain.
 Fitted read_manifest(const std::string& directory) {
@@ -313,9 +366,10 @@ Fitted read_manifest(const std::string& directory) {
 
 void Fitted::save(const std::string& directory) const {
   const std::vector<std::string> files = texts_of(*this);
-  for (size_t k = 0; k < files.size(); ++k)
-    write_libsvm(directory + "/" + files[k],
-                 one_file(*this) ? model_of(*this) : binary_model(*this, static_cast<int64_t>(k), {1, -1}));
+  if (one_file(*this))
+    write_libsvm(directory + "/" + files[0], model_of(*this));
+  else
+    write_problems(*this, directory, files);
   if (worth_vectors(directory, files)) write_vectors(directory, files, as_loaded(*this));
   json manifest = {{"format", "mokume-svc"},
                    {"version", settings.approximates ? 2 : 1},

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <map>
 #include <memory>
 
@@ -119,9 +120,14 @@ void write_vectors(const std::string& directory, const std::vector<std::string>&
   writer.add("vector_class", {n}, loaded.vector_class.data());
   writer.add("coefficients", {loaded.problems(), n}, loaded.coefficients.data());
   writer.add("rho", {loaded.problems()}, loaded.rho.data());
-  std::string sums;
-  for (const std::string& text : texts) sums += sum_of(directory + "/" + text) + "  " + text + "\n";
-  writer.metadata(kSumsOfTexts, sums);
+  const auto sums = [&](size_t first, size_t last) {
+    std::string lines;
+    for (size_t k = first; k < last; ++k) lines += sum_of(directory + "/" + texts[k]) + "  " + texts[k] + "\n";
+    return lines;
+  };
+  std::future<std::string> second = std::async(std::launch::async, sums, texts.size() / 2, texts.size());
+  const std::string first = sums(0, texts.size() / 2);
+  writer.metadata(kSumsOfTexts, first + second.get());
   writer.write(directory + kVectors);
 }
 
