@@ -13,7 +13,8 @@ std::vector<std::string> states_of(const std::vector<std::string>& files);
 // same. Failures leave no record, because their causes (a driver, a full disk) may lie elsewhere.
 class Passed {
  public:
-  // `cache` is the user's cache; "" disables the record. `check` names the check, and `what` is the path of what passes.
+  // `cache` is the user's cache; "" disables the record. `check` names the check, and `what` is the path of what
+  // passes.
   Passed(const std::string& cache, const std::string& check, std::string what,
          std::vector<std::string> circumstances = {});
 

@@ -139,8 +139,8 @@ TEST_P(LargeModel, KeepsItsNumbersInAFileThatCountsOnlyBesideItsTexts) {
     return said.scores;
   };
   const auto sum = [&] {
-    ASSERT_EQ(std::system(("cd " + scratch.str() + " && rm -f SHA256SUMS && sha256sum * >SUMS && mv SUMS SHA256SUMS")
-                              .c_str()),
+    ASSERT_EQ(std::system(
+                  ("cd " + scratch.str() + " && rm -f SHA256SUMS && sha256sum * >SUMS && mv SUMS SHA256SUMS").c_str()),
               0);
   };
   const std::string text = scratch / (std::string(GetParam()) == "ovr" ? "class-0.libsvm" : "model.libsvm");

@@ -24,8 +24,7 @@ Opened::Opened(const Models& with, size_t values) {
 void Opened::open(const Models& with, const std::string& selection) {
   machine_.emplace(with.runtime.registry(), with.runtime.log(), selection);
   if (machine_->listed().empty() && !with.options.devices && selection == kHost) return;
-  const std::vector<device::Listed> chosen{
-      with.run.with_devices([&] { return machine_->select(selection).front(); })};
+  const std::vector<device::Listed> chosen{with.run.with_devices([&] { return machine_->select(selection).front(); })};
   device_ = machine_->open(chosen[0], {}, node::Machine::budgets(chosen, 1, with.run.config().memory_bytes)[0]);
 }
 

@@ -180,8 +180,8 @@ class Vectors {
   size_t index_of(const SparseRows& rows, int64_t v) {
     SparseRows vector;
     vector.append(rows.view(to_.features), v);
-    const size_t hash = std::hash<std::string_view>()(bytes_of(vector.x)) ^
-                        std::hash<std::string_view>()(bytes_of(vector.column)) * 31;
+    const size_t hash =
+        std::hash<std::string_view>()(bytes_of(vector.x)) ^ std::hash<std::string_view>()(bytes_of(vector.column)) * 31;
     const auto [first, last] = index_.equal_range(hash);
     for (auto known = first; known != last; ++known)
       if (seen_.equals(static_cast<int64_t>(known->second), vector)) return known->second;
@@ -325,7 +325,6 @@ void write_problems(const Fitted& f, const std::string& directory, const std::ve
     });
   }
 }
-
 
 // Reads everything that the LIBSVM files do not contain.
 Fitted read_manifest(const std::string& directory) {

@@ -23,7 +23,7 @@ namespace st = safetensors;
 constexpr const char* kVectors = "/vectors.safetensors";
 constexpr const char* kSumsOfTexts = "texts";  // lines as in SHA256SUMS
 constexpr uintmax_t kLeastTextBytes = uintmax_t{1} << 20;
-constexpr size_t kDigits = 64;  // of a SHA-256
+constexpr size_t kDigits = 64;  // in a SHA-256
 
 std::string sum_of(const std::string& path) {
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> hash(EVP_MD_CTX_new(), EVP_MD_CTX_free);
