@@ -86,14 +86,14 @@ int compare(Runtime& runtime, const std::string& a, const std::string& b);      
 int rebuild_report(Runtime& runtime, const std::string& directory, bool watch);
 
 struct PredictOptions {
-  std::string run;                   // directory
-  std::vector<std::string> images;   // pictures and folders of pictures; empty if `spec` is set
-  std::string spec;                  // source of rows, or ""
-  std::vector<std::string> columns;  // columns of a CSV file, copied to the left of the predictions
-  std::string devices = "all";
-  std::string svg;      // file for the picture's plot, or ""
-  bool json = false;    // prints JSON; for rows, one object per line
-  bool stream = false;  // answers each row of standard input as it arrives
+  std::string run;                     // directory
+  std::vector<std::string> images;     // pictures and folders of pictures; empty if `spec` is set
+  std::string spec;                    // source of rows, or ""
+  std::vector<std::string> columns;    // columns of a CSV file, copied to the left of the predictions
+  std::optional<std::string> devices;  // "all" by default, but the host predicts few values
+  std::string svg;                     // file for the picture's plot, or ""
+  bool json = false;                   // prints JSON; for rows, one object per line
+  bool stream = false;                 // answers each row of standard input as it arrives
 };
 int predict(Runtime& runtime, const PredictOptions& options);
 // Explains which columns matter. Uses run, spec, devices and json of the options.

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "base/missing.hpp"
+#include "base/passed.hpp"
 #include "base/text.hpp"
 #include "sdk/error.hpp"
 #include "sdk/storage.hpp"
@@ -217,27 +218,66 @@ void write_sums(const std::string& directory) {
   write_file(Below{directory, kSums}, text);
 }
 
-bool check_sums(const std::string& directory, std::string_view only) {
-  const Below file{directory, kSums};
+namespace {
+
+struct Listed {
+  std::string sum, name;
+};
+
+// Returns the lines of SHA256SUMS.
+std::vector<Listed> listed_in(const Below& file) {
   const std::string sums = file.path();
-  if (!exists(file)) return false;
   std::vector<std::string> lines = split(read_file(file, uint64_t{1} << 20), '\n');
   if (lines.back().empty()) lines.pop_back();
   if (lines.empty()) throw Error(MK_BAD_DATA, sums + " is empty: restore it");
-  bool found = only.empty();
+  std::vector<Listed> listed;
   for (const std::string& line : lines) {
     const size_t name = line.find("  ");
     const bool plain = name == 64 && line.find('/') == std::string::npos;
     if (!plain) throw Error(MK_BAD_DATA, sums + " is damaged: restore it");
-    if (!only.empty() && line.substr(name + 2) != only) continue;
-    found = true;
-    const Below listed{directory, line.substr(name + 2)};
-    if (sha256_of_file(listed) != line.substr(0, name))
-      throw Error(
-          MK_BAD_DATA,
-          listed.path() + " was changed after it was written (its SHA-256 is not that in SHA256SUMS): restore it");
+    listed.push_back({line.substr(0, name), line.substr(name + 2)});
   }
-  if (!found) throw Error(MK_BAD_DATA, sums + " has no line for " + std::string(only) + ": restore it");
+  return listed;
+}
+
+// Returns the paths of all files, or none if they are read faster than they are looked up.
+std::vector<std::string> worth_remembering(const std::string& directory, const std::vector<Listed>& listed) {
+  constexpr uint64_t kLeastBytes = uint64_t{4} << 20;
+  uint64_t bytes = 0;
+  std::vector<std::string> paths{directory + "/" + kSums};
+  for (const Listed& one : listed) {
+    paths.push_back(directory + "/" + one.name);
+    struct stat status {};
+    if (::lstat(paths.back().c_str(), &status) == 0 && S_ISREG(status.st_mode))
+      bytes += static_cast<uint64_t>(status.st_size);
+  }
+  return bytes < kLeastBytes ? std::vector<std::string>() : paths;
+}
+
+}  // namespace
+
+bool check_sums(const std::string& directory, std::string_view only, const std::string& cache) {
+  const Below file{directory, kSums};
+  if (!exists(file)) return false;
+  const std::vector<Listed> listed = listed_in(file);
+  std::error_code none;
+  const std::string whole = std::filesystem::absolute(directory, none).lexically_normal().string();
+  const std::vector<std::string> paths =
+      only.empty() && !cache.empty() ? worth_remembering(whole, listed) : std::vector<std::string>();
+  const Passed passed(paths.empty() ? "" : cache, "models", whole);
+  if (passed.known()) return true;
+  const std::vector<std::string> states = states_of(paths);
+  bool found = only.empty();
+  for (const Listed& one : listed) {
+    if (!only.empty() && one.name != only) continue;
+    found = true;
+    const Below at{directory, one.name};
+    if (sha256_of_file(at) != one.sum)
+      throw Error(MK_BAD_DATA,
+                  at.path() + " was changed after it was written (its SHA-256 is not that in SHA256SUMS): restore it");
+  }
+  if (!found) throw Error(MK_BAD_DATA, file.path() + " has no line for " + std::string(only) + ": restore it");
+  if (!paths.empty()) passed.remember(paths, states);
   return true;
 }
 

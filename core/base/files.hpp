@@ -48,8 +48,9 @@ void write_sums(const std::string& directory);
 // Checks files against SHA256SUMS. Throws Error(MK_BAD_DATA) for a file that is missing, is a symbolic link or differs
 // from its line, and Error(MK_STORAGE) if the disk fails. `only` restricts the check to one file name; ""
 // selects all listed files. Returns false without checking anything if SHA256SUMS does not exist, as in directories
-// that older versions wrote.
-bool check_sums(const std::string& directory, std::string_view only = "");
+// that older versions wrote. Does not read large files that have passed before and are unchanged since, which the
+// user's `cache` remembers.
+bool check_sums(const std::string& directory, std::string_view only = "", const std::string& cache = "");
 
 // Returns the directory $XDG_CACHE_HOME/mokume or ~/.cache/mokume, and creates it with mode 0700. Returns "" if there
 // is no such directory or others can write to it. If HOME is not an absolute path, ~ comes from the user database.

@@ -1,12 +1,17 @@
 #include "data/idx.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
+#include "base/passed.hpp"
 #include "data/input.hpp"
 
 namespace mokume::data {
 namespace {
+
+constexpr uint64_t kMuch = uint64_t{1} << 20;  // values that take longer to read than to look up
 
 struct Header {
   int64_t rows = 0;
@@ -63,26 +68,33 @@ Header read_header(Input& input, const std::string& path, bool labels) {
   return header;
 }
 
-// Calls take(bytes, count) with consecutive pieces of the values, and checks that their number matches the header.
+// Calls take(bytes, count) with consecutive pieces of the first `wanted` values.
 template <class Take>
-void read_values(Input& input, const std::string& path, const Header& header, Take&& take) {
+void read_values(Input& input, const std::string& path, const Header& header, uint64_t wanted, Take&& take) {
   std::vector<unsigned char> piece(size_t{1} << 16);
-  for (uint64_t left = header.bytes; left > 0;) {
+  for (uint64_t left = wanted; left > 0;) {
     const auto want = static_cast<size_t>(std::min<uint64_t>(left, piece.size()));
     const size_t got = input.read(piece.data(), want);
     take(piece.data(), got);
     left -= got;
     if (got < want)
-      bad_data(path, "value " + std::to_string(header.bytes - left),
+      bad_data(path, "value " + std::to_string(wanted - left),
                "ends early: the header declares " + std::to_string(header.bytes) + " values; fetch it again");
   }
-  if (input.read(piece.data(), 1) != 0)
+}
+
+// Calls take() with all values, and checks that their number matches the header.
+template <class Take>
+void read_all_values(Input& input, const std::string& path, const Header& header, Take&& take) {
+  read_values(input, path, header, header.bytes, take);
+  unsigned char more = 0;
+  if (input.read(&more, 1) != 0)
     bad_data(path, "", "continues after the " + std::to_string(header.bytes) + " values of its header; fetch it again");
 }
 
 }  // namespace
 
-RawTable read_idx(const std::string& images, const std::string& labels, int64_t limit) {
+RawTable read_idx(const std::string& images, const std::string& labels, int64_t limit, const std::string& cache) {
   RawTable part;
   part.path = images;
   Input input(images);
@@ -93,9 +105,20 @@ RawTable read_idx(const std::string& images, const std::string& labels, int64_t 
   const size_t kept = checked_count(images, part.table.rows, part.table.features);
   std::vector<float>& x = part.table.x;
   x.reserve(kept);  // does not touch the memory until values arrive, because a header may claim too much
-  read_values(input, images, header, [&](const unsigned char* bytes, size_t count) {
+  const auto keep = [&](const unsigned char* bytes, size_t count) {
     x.insert(x.end(), bytes, bytes + std::min(count, kept - x.size()));
-  });
+  };
+  const bool leaves_much = header.bytes - kept >= kMuch;
+  std::error_code none;
+  const std::vector<std::string> file{std::filesystem::absolute(images, none).string()};
+  const base::Passed passed(leaves_much ? cache : "", "data", file[0]);
+  if (passed.known()) {
+    read_values(input, images, header, kept, keep);
+  } else {
+    const std::vector<std::string> states = base::states_of(file);
+    read_all_values(input, images, header, keep);
+    passed.remember(file, states);
+  }
   if (labels.empty()) return part;
 
   Input label_input(labels);
@@ -104,7 +127,7 @@ RawTable read_idx(const std::string& images, const std::string& labels, int64_t 
     bad_data(labels, "offset 4",
              "holds " + std::to_string(label_header.rows) + " labels for the " + std::to_string(header.rows) +
                  " images of '" + images + "'; use the two files of one set");
-  read_values(label_input, labels, label_header, [&](const unsigned char* bytes, size_t count) {
+  read_all_values(label_input, labels, label_header, [&](const unsigned char* bytes, size_t count) {
     part.labels.values.insert(part.labels.values.end(), bytes, bytes + count);
   });
   return part;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/files.hpp"
 #include "data/csv.hpp"
 #include "data/dataset.hpp"
 #include "data/digits.hpp"
@@ -33,7 +34,9 @@ Parts read_friedman(const DataSpec& spec) {
   return {"friedman", draw_friedman(false, spec.limit), draw_friedman(true, 0), {}};
 }
 
-RawTable read_pair(const IdxPair& pair, int64_t limit) { return read_idx(pair.images, pair.labels, limit); }
+RawTable read_pair(const IdxPair& pair, int64_t limit) {
+  return read_idx(pair.images, pair.labels, limit, limit > 0 ? base::cache_directory() : "");
+}
 
 // Throws unless test rows have the form of the training rows.
 void check_same_rows(const RawTable& train, const RawTable& test) {

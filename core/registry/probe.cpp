@@ -14,11 +14,11 @@
 #include "base/child.hpp"
 #include "base/clock.hpp"
 #include "base/frames.hpp"
+#include "base/passed.hpp"
 #include "base/program.hpp"
 #include "base/text.hpp"
 #include "registry/candidate.hpp"
 #include "registry/devices_of.hpp"
-#include "registry/passed.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::registry {
@@ -101,6 +101,14 @@ class Trial {
   bool told_ = false;
 };
 
+// Returns the variables that determine which libraries are mapped.
+std::vector<std::string> loader_variables() {
+  std::vector<std::string> variables = base::environment_without_launcher();
+  std::erase_if(variables, [](const std::string& one) { return !one.starts_with("LD_"); });
+  std::sort(variables.begin(), variables.end());
+  return variables;
+}
+
 // Returns the paths of the program and of every mapped library.
 std::vector<std::string> mapped_files() {
   std::vector<std::string> paths{base::program_path()};
@@ -118,11 +126,12 @@ void Probe::operator()(mk_plugin_kind kind, const std::string& name, const std::
   const auto tell = [&](const std::string& text) {
     if (setup_.tell) setup_.tell(text);
   };
-  const Passed passed(setup_.cache_directory, real_path);
+  const base::Passed passed(setup_.cache_directory, "libraries", real_path, loader_variables());
   if (passed.known()) return;
   if (passed.damaged()) tell(passed.file() + " is damaged and is written again");
   try {
-    passed.remember(Trial(setup_, kind, name, real_path).run());
+    const std::vector<std::string> mapped = Trial(setup_, kind, name, real_path).run();
+    passed.remember(mapped, base::states_of(mapped));
   } catch (const Error& e) {
     if (e.status() == MK_CANCELLED) throw;
     // The system may refuse to start another process, and the library is probably good.

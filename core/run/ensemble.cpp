@@ -112,7 +112,8 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
     fitted_.reset(loaded);
     calibration = node::read_calibration(directory, model.scores_per_row(get()));
     static_cast<void>(node::read_inputs(directory));  // throws an error that names a damaged file
-    checked = base::check_sums(directory);            // last, because the errors of the model are more specific
+    checked = base::check_sums(directory, "",
+                               base::cache_directory());  // last, because the errors of the model are more specific
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;
     if (directory == run) throw Error(MK_BAD_DATA, std::string(e.what()) + " (restore the model's files)");

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "sdk/storage.hpp"
 
@@ -123,7 +124,26 @@ int64_t LibsvmModel::n_vectors() const {
   return std::accumulate(vectors_per_class.begin(), vectors_per_class.end(), int64_t{0});
 }
 
+std::string pairs_of(const SparseRows& rows, int64_t row) {
+  std::string text;
+  const auto first = static_cast<size_t>(rows.starts[static_cast<size_t>(row)]);
+  const auto last = static_cast<size_t>(rows.starts[static_cast<size_t>(row) + 1]);
+  for (size_t i = first; i < last; ++i) {
+    append(text, rows.column[i] + 1);
+    text += ':';
+    append(text, rows.x[i]);
+    text += ' ';
+  }
+  return text;
+}
+
 void write_libsvm(const std::string& path, const LibsvmModel& m) {
+  std::string line;
+  write_libsvm(path, m, [&](int64_t v) -> const std::string& { return line = pairs_of(m.vectors, v); });
+}
+
+void write_libsvm(const std::string& path, const LibsvmModel& m,
+                  const std::function<const std::string&(int64_t)>& pairs_of_vector) {
   sdk::OutputFile file(path);
   std::string text = std::string("svm_type ") + kind_name(m.kind) + "\nkernel_type ";
   text += kernel_name(m.kernel);
@@ -159,13 +179,7 @@ void write_libsvm(const std::string& path, const LibsvmModel& m) {
       append(text, m.coefficients[static_cast<size_t>(k * n + v)]);
       text += ' ';
     }
-    const auto row = static_cast<size_t>(v);
-    for (auto i = static_cast<size_t>(m.vectors.starts[row]); i < static_cast<size_t>(m.vectors.starts[row + 1]); ++i) {
-      append(text, m.vectors.column[i] + 1);
-      text += ':';
-      append(text, m.vectors.x[i]);
-      text += ' ';
-    }
+    text += pairs_of_vector(v);
     text += '\n';
     if (text.size() > (size_t{1} << 20)) {
       file.append(text);
@@ -296,32 +310,57 @@ class Header {
 
 }  // namespace
 
+namespace {
+
+// Reads a file line by line: its header, and then its vectors.
+class Reading {
+ public:
+  Reading(const std::string& path, int64_t features) : path_(path), file_(path, std::ios::binary), header_(model_) {
+    if (!file_) throw Error(MK_BAD_DATA, "cannot open " + path + ": a file of the model is missing");
+    model_.features = features;
+    bool vectors = false;
+    while (!vectors && std::getline(file_, text_)) {
+      Line line(path_, ++number_, text_);
+      vectors = !header_.take(line);
+    }
+    if (!vectors) here().fail("no SV section");
+    header_.complete(here());
+    header_.check(here());
+  }
+
+  void read_vectors(bool sparse) {
+    const Line end = here();
+    header_.check_memory(end, std::filesystem::file_size(path_), sparse);
+    model_.coefficients.assign(static_cast<size_t>(model_.coefficient_rows() * header_.total), 0.0);
+    for (int64_t v = 0; v < header_.total; ++v) {
+      if (!std::getline(file_, text_))
+        end.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(header_.total) + " vectors");
+      Line line(path_, ++number_, text_);
+      read_vector(line, model_, v);
+    }
+  }
+
+  LibsvmModel take() { return std::move(model_); }
+
+ private:
+  Line here() const { return {path_, number_, ""}; }
+
+  const std::string& path_;
+  std::ifstream file_;
+  LibsvmModel model_;
+  Header header_;
+  int64_t number_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+LibsvmModel read_libsvm_header(const std::string& path, int64_t features) { return Reading(path, features).take(); }
+
 LibsvmModel read_libsvm(const std::string& path, int64_t features, bool sparse) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(MK_BAD_DATA, "cannot open " + path + ": a file of the model is missing");
-  LibsvmModel m;
-  m.features = features;
-  Header header(m);
-  int64_t number = 0;
-  std::string text;
-  bool vectors = false;
-  while (!vectors && std::getline(file, text)) {
-    Line line(path, ++number, text);
-    vectors = !header.take(line);
-  }
-  const Line end(path, number, "");
-  if (!vectors) end.fail("no SV section");
-  header.complete(end);
-  header.check(end);
-  header.check_memory(end, std::filesystem::file_size(path), sparse);
-  m.coefficients.assign(static_cast<size_t>(m.coefficient_rows() * header.total), 0.0);
-  for (int64_t v = 0; v < header.total; ++v) {
-    if (!std::getline(file, text))
-      end.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(header.total) + " vectors");
-    Line line(path, ++number, text);
-    read_vector(line, m, v);
-  }
-  return m;
+  Reading reading(path, features);
+  reading.read_vectors(sparse);
+  return reading.take();
 }
 
 }  // namespace mokume::svc

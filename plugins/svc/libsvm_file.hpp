@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,11 +35,19 @@ struct LibsvmModel {
 const char* kind_name(Kind kind);
 const char* kernel_name(const Kernel& kernel);
 
+// Returns a vector as LIBSVM writes it: "1:0.5 3:2 ".
+std::string pairs_of(const SparseRows& rows, int64_t row);
+
 void write_libsvm(const std::string& path, const LibsvmModel& model);
+// Asks for the text of each vector, in order, instead of the model's vectors.
+void write_libsvm(const std::string& path, const LibsvmModel& model,
+                  const std::function<const std::string&(int64_t)>& pairs_of_vector);
 
 // Throws Error(MK_BAD_DATA) with path and line unless the file is a dense or sparse model of any kind with at most
 // `features` features and a kernel that is not precomputed. Unless the vectors remain `sparse`, the size of the file
 // must justify the memory that dense vectors take.
 LibsvmModel read_libsvm(const std::string& path, int64_t features, bool sparse = false);
+// Reads the model without its vectors and coefficients.
+LibsvmModel read_libsvm_header(const std::string& path, int64_t features);
 
 }  // namespace mokume::svc

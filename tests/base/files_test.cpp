@@ -1,4 +1,5 @@
 #include "base/files.hpp"
+#include "base/passed.hpp"
 
 #include <gtest/gtest.h>
 #include <pwd.h>
@@ -114,6 +115,60 @@ TEST_F(Files, ChecksumsDetectAChangedFile) {
   }
   write_file(path("SHA256SUMS"), "");
   EXPECT_NE(text_of([&] { check_sums(directory_); }, MK_BAD_DATA).find("SHA256SUMS is empty"), std::string::npos);
+}
+
+// Returns the number of bytes that this process has read from files.
+uint64_t bytes_read() {
+  const std::string counts = read_file("/proc/self/io");
+  return std::stoull(counts.substr(counts.find("rchar: ") + 7));
+}
+
+TEST_F(Files, LargeFilesThatPassedAreReadAgainOnlyAfterAChange) {
+  constexpr size_t kLarge = size_t{5} << 20;
+  const std::string model = path("model"), cache = path("cache");
+  fs::create_directory(model);
+  write_file(model + "/a", std::string(kLarge, 'a'));
+  write_file(model + "/b", "b");
+  write_sums(model);
+  const auto read_by_check = [&] {
+    const uint64_t before = bytes_read();
+    EXPECT_TRUE(check_sums(model, "", cache));
+    return bytes_read() - before;
+  };
+  EXPECT_GE(read_by_check(), kLarge);
+  EXPECT_LT(read_by_check(), kLarge / 10);
+
+  std::string changed(kLarge, 'a');
+  changed[kLarge / 2] = 'b';
+  std::ofstream(model + "/a", std::ios::binary) << changed;  // the size stays the same
+  EXPECT_NE(text_of([&] { check_sums(model, "", cache); }, MK_BAD_DATA).find("model/a was changed"), std::string::npos);
+  write_file(model + "/a", std::string(kLarge, 'a'));
+  EXPECT_GE(read_by_check(), kLarge) << "the file is another one with the same content";
+  EXPECT_LT(read_by_check(), kLarge / 10);
+  write_file(model + "/SHA256SUMS", read_file(model + "/SHA256SUMS"));
+  EXPECT_GE(read_by_check(), kLarge) << "the sums are others";
+  fs::remove(model + "/b");
+  EXPECT_NE(text_of([&] { check_sums(model, "", cache); }, MK_BAD_DATA).find("model/b"), std::string::npos);
+}
+
+TEST_F(Files, ADamagedRecordOfWhatPassedCountsForNothing) {
+  const std::string file = path("a");
+  write_file(file, "abc");
+  const Passed first(path("cache"), "checks", "it");
+  EXPECT_FALSE(first.known());
+  first.remember({file}, states_of({file}));
+  const std::string record = first.file(), content = read_file(record);
+  EXPECT_TRUE(Passed(path("cache"), "checks", "it").known());
+  EXPECT_FALSE(Passed(path("cache"), "checks", "it", {"other circumstances"}).known());
+  EXPECT_FALSE(Passed("", "checks", "it").known());
+  for (size_t at = 0; at + 1 < content.size(); at += 7) {
+    std::string damaged = content;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    write_file(record, damaged);
+    const Passed read(path("cache"), "checks", "it");
+    EXPECT_FALSE(read.known()) << at;
+    EXPECT_TRUE(read.damaged()) << at;
+  }
 }
 
 TEST(Sha256Test, KnownDigests) {

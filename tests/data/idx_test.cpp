@@ -1,4 +1,7 @@
 #include "data/idx.hpp"
+
+#include <random>
+
 #include "support.hpp"
 
 namespace mokume::data {
@@ -100,6 +103,41 @@ TEST_F(Idx, RefusesDamagedAndHugeGzip) {
   expect_error(MK_BAD_DATA, {"declares", "more than the file can hold"}, [&] {
     read_idx(write_gz("bomb.gz", idx({0xffffffff, 28, 28}, "abc")), "", 0);
   });
+}
+
+// Returns the number of bytes that this process has read from files.
+uint64_t bytes_read() {
+  std::ifstream counts("/proc/self/io");
+  uint64_t bytes = 0;
+  for (std::string name; name != "rchar:" && counts >> name >> bytes;) continue;
+  return bytes;
+}
+
+TEST_F(Idx, TheImagesBehindTheLimitAreReadOnceUntilTheFileChanges) {
+  constexpr uint32_t kRows = 4000, kFeatures = 1000;
+  std::mt19937 draw(1);
+  std::string values(size_t{kRows} * kFeatures, '\0');
+  for (char& value : values) value = static_cast<char>(draw());  // gzip cannot make random bytes smaller
+  const std::string file = write_gz("i.gz", idx({kRows, kFeatures}, values)), cache = path("cache");
+  const uint64_t size = std::filesystem::file_size(file);
+  const auto read_by = [&](const std::string& with) {
+    const uint64_t before = bytes_read();
+    const RawTable part = read_idx(file, "", 2, with);
+    EXPECT_EQ(part.table.x.size(), 2 * kFeatures);
+    EXPECT_EQ(part.table.x[1999], static_cast<float>(static_cast<unsigned char>(values[1999])));
+    return bytes_read() - before;
+  };
+  EXPECT_GE(read_by(""), size);
+  EXPECT_GE(read_by(cache), size) << "nobody has checked the file yet";
+  EXPECT_LT(read_by(cache), size / 8);
+  EXPECT_GE(read_by(""), size) << "without a cache, nothing is remembered";
+
+  std::fstream change(file, std::ios::binary | std::ios::in | std::ios::out);
+  change.seekp(-6, std::ios::end);  // a byte of the checksum
+  change.put('\x01');
+  change.close();
+  for (int turn = 0; turn < 2; ++turn)
+    expect_error(MK_BAD_DATA, {"damaged gzip stream"}, [&] { read_idx(file, "", 2, cache); });
 }
 
 TEST_F(Idx, RefusesAPathThatIsNotAFile) {

@@ -115,6 +115,60 @@ TEST_P(SvcModel, SavesFilesThatSvmPredictReadsAndLoadsThemUnchanged) {
   world.model().fitted_destroy(loaded);
 }
 
+class LargeModel : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(All, LargeModel, testing::Values("ovr", "ovo"));
+
+TEST_P(LargeModel, KeepsItsNumbersInAFileThatCountsOnlyBesideItsTexts) {
+  World world("host");
+  const Blobs blobs(300, 400, 4, 3);
+  std::vector<Candidate> candidates(1);
+  candidates[0].gamma = 0.002;
+  candidates[0].c = 4;
+  candidates[0].multiclass = GetParam();
+  const Experiment experiment(blobs, candidates, 3);
+  Session session(world, experiment);
+  mk_fitted* fitted = session.refit(0);
+  const Scratch scratch;
+  sdk::call(world.model().save, static_cast<const mk_fitted*>(fitted), scratch.str().c_str());
+  world.model().fitted_destroy(fitted);
+  const auto scores = [&] {
+    mk_fitted* loaded = nullptr;
+    sdk::call(world.model().load, world.model().self, scratch.str().c_str(), &loaded);
+    const Prediction said = predict(world, loaded, blobs);
+    world.model().fitted_destroy(loaded);
+    return said.scores;
+  };
+  const auto sum = [&] {
+    ASSERT_EQ(std::system(
+                  ("cd " + scratch.str() + " && rm -f SHA256SUMS && sha256sum * >SUMS && mv SUMS SHA256SUMS").c_str()),
+              0);
+  };
+  const std::string text = scratch / (std::string(GetParam()) == "ovr" ? "class-0.libsvm" : "model.libsvm");
+  const std::string vectors = scratch / "vectors.safetensors";
+  ASSERT_TRUE(fs::exists(vectors));
+  const std::vector<float> from_text = scores();  // nothing vouches for the file without SHA256SUMS
+  sum();
+  EXPECT_EQ(scores(), from_text) << "both have the same bits";
+
+  std::ifstream in(text);
+  std::string header, whole((std::istreambuf_iterator<char>(in)), {});
+  in.close();
+  header = whole.substr(0, whole.find("SV\n") + 3);
+  std::ofstream(text) << header << "no vectors\n";
+  EXPECT_EQ(scores(), from_text) << "the texts are not read; the program compares them with SHA256SUMS";
+  sum();
+  EXPECT_THROW(scores(), Error) << "SHA256SUMS lists another text, so the file no longer counts";
+
+  std::ofstream(text) << whole;
+  sum();
+  fs::resize_file(vectors, fs::file_size(vectors) - 4);
+  EXPECT_THROW(scores(), Error);
+  std::ofstream(vectors) << "garbage";
+  EXPECT_THROW(scores(), Error);
+  fs::remove(vectors);
+  EXPECT_EQ(scores(), from_text);
+}
+
 // The rounding errors of a row that is far larger than every support vector change the sign of its decision value.
 TEST(Prediction, OfALargeRowIsDecidedInDoublePrecision) {
   World world("host");

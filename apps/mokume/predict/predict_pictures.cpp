@@ -117,7 +117,7 @@ void predict_one(const Models& with, const std::string& file) {
   const data::ModelImage image = convert(picture);
   say(stderr, "{}\n{}", image.how, data::preview(image.values, convert.shape));
   const data::Table row = scaled_rows(with, picture.name, image.values, convert.shape);
-  const Opened opened(with);
+  const Opened opened(with, row.x.size());
   const results::Certainty certainty = run::certainty_of(with.model, with.ensemble, opened.services(), row);
   if (!options.svg.empty())
     base::write_file(options.svg,

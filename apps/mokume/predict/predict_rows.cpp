@@ -160,7 +160,8 @@ class RowPredictor {
     return rows;
   }
   void predict(const data::Dataset& rows) {
-    if (!opened_) opened_ = std::make_unique<Opened>(with_);
+    // Nobody knows how many rows a stream has.
+    if (!opened_) opened_ = std::make_unique<Opened>(with_, with_.options.stream ? SIZE_MAX : rows.train.x.size());
     const Combined said = run::combine(with_.model, with_.ensemble, opened_->services(), rows.train);
     const Left left(std::move(copied_), rows_);
     if (is_regression())

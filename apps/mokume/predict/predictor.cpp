@@ -7,10 +7,25 @@
 
 namespace mokume::app {
 
-Opened::Opened(const Models& with) : machine_(with.runtime.registry(), with.runtime.log(), with.options.devices) {
-  const std::vector<device::Listed> chosen{
-      with.run.with_devices([&] { return machine_.select(with.options.devices).front(); })};
-  device_ = machine_.open(chosen[0], {}, node::Machine::budgets(chosen, 1, with.run.config().memory_bytes)[0]);
+namespace {
+
+// A picture of ImageNet has 150,528 values, and the host predicts it in about the time in which OpenCL starts.
+constexpr size_t kFewValues = size_t{1} << 18;
+constexpr const char* kHost = "host";
+
+}  // namespace
+
+Opened::Opened(const Models& with, size_t values) {
+  if (!with.options.devices && values <= kFewValues) open(with, kHost);
+  if (!device_) open(with, with.options.devices.value_or("all"));
+}
+
+// Opens nothing if this machine has no host backend, and the user has not named it.
+void Opened::open(const Models& with, const std::string& selection) {
+  machine_.emplace(with.runtime.registry(), with.runtime.log(), selection);
+  if (machine_->listed().empty() && !with.options.devices && selection == kHost) return;
+  const std::vector<device::Listed> chosen{with.run.with_devices([&] { return machine_->select(selection).front(); })};
+  device_ = machine_->open(chosen[0], {}, node::Machine::budgets(chosen, 1, with.run.config().memory_bytes)[0]);
 }
 
 data::TrainedOn trained_on(const Models& with) {

@@ -36,13 +36,18 @@ data::TrainedOn trained_on(const Models& with);
 // Throws Error(MK_INVALID_ARGUMENT) if two output columns have the same name, which --columns can cause.
 void check_names(const std::vector<std::string>& columns);
 
+// Opens the device that --devices selects. Without that option, the host predicts few values, because it has answered
+// before another backend has started.
 class Opened {
  public:
-  explicit Opened(const Models& with);
+  // `values` is the number of features of all rows, if it is known.
+  explicit Opened(const Models& with, size_t values = SIZE_MAX);
   const mk_device_services* services() const { return device_->services(); }
 
  private:
-  node::Machine machine_;
+  void open(const Models& with, const std::string& selection);
+
+  std::optional<node::Machine> machine_;
   std::unique_ptr<device::Device> device_;
 };
 

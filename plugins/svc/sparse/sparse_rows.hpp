@@ -1,6 +1,7 @@
 // Holds sparse rows in host memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -35,6 +36,13 @@ struct SparseRows {
     for (int64_t f = 0; f < features; ++f)
       if (row[f] != 0) add(static_cast<int32_t>(f), row[f]);
     end_row();
+  }
+
+  // Returns whether a row equals the only row of `other`.
+  bool equals(int64_t row, const SparseRows& other) const {
+    const auto begin = starts[static_cast<size_t>(row)], end = starts[static_cast<size_t>(row) + 1];
+    return end - begin == other.values() && std::equal(other.x.begin(), other.x.end(), x.begin() + begin) &&
+           std::equal(other.column.begin(), other.column.end(), column.begin() + begin);
   }
 
   // Returns the rows [first, first + count).

@@ -3,14 +3,18 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
-#include <map>
+#include <functional>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "fitted.hpp"
 #include "libsvm_file.hpp"
 #include "rows.hpp"
+#include "saved/vectors_file.hpp"
 #include "sdk/error.hpp"
 #include "sdk/json.hpp"
 #include "sdk/storage.hpp"
@@ -42,9 +46,9 @@ void negate(LibsvmModel& m) {
   for (double& rho : m.rho) rho = -rho;
 }
 
-}  // namespace
-
-LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels) {
+// Returns binary_model() without its vectors, and in `which` the indices of these.
+LibsvmModel binary_numbers(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels,
+                           std::vector<int64_t>& which) {
   LibsvmModel m;
   m.kind = f.settings.kind;
   m.kernel = f.settings.kernel;
@@ -57,9 +61,18 @@ LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int
       const float c = f.coefficients[static_cast<size_t>(problem * f.n_vectors() + v)];
       if (side == 0 ? c <= 0 : c >= 0) continue;
       m.coefficients.push_back(static_cast<double>(c));
-      f.append_vector(v, m.vectors);
+      which.push_back(v);
       ++m.vectors_per_class[static_cast<size_t>(side)];
     }
+  return m;
+}
+
+}  // namespace
+
+LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels) {
+  std::vector<int64_t> which;
+  LibsvmModel m = binary_numbers(f, problem, labels, which);
+  for (const int64_t v : which) f.append_vector(v, m.vectors);
   return m;
 }
 
@@ -159,54 +172,158 @@ LibsvmModel model_of(const Fitted& f) {
   return f.classes() == 2 ? binary_model(f, 0, labels) : pairs_model(f, labels);
 }
 
-// Gives each vector an index: its place among all vectors, or among different ones if the problems share vectors.
+// Gives equal vectors one index.
 class Vectors {
  public:
-  Vectors(Fitted& to, bool shared) : to_(to), shared_(shared) {}
+  explicit Vectors(Fitted& to) : to_(to) {}
 
-  size_t index_of(const SparseRows& rows, int64_t v, int32_t problem) {
+  size_t index_of(const SparseRows& rows, int64_t v) {
     SparseRows vector;
     vector.append(rows.view(to_.features), v);
+    const size_t hash =
+        std::hash<std::string_view>()(bytes_of(vector.x)) ^ std::hash<std::string_view>()(bytes_of(vector.column)) * 31;
+    const auto [first, last] = index_.equal_range(hash);
+    for (auto known = first; known != last; ++known)
+      if (seen_.equals(static_cast<int64_t>(known->second), vector)) return known->second;
     const size_t next = to_.vector_class.size();
-    const auto [known, fresh] =
-        shared_ ? index_.try_emplace({vector.column, vector.x}, next) : std::pair(index_.end(), true);
-    if (!fresh) return known->second;
+    index_.emplace(hash, next);
+    seen_.append(vector.view(to_.features), 0);
     to_.take_vectors(vector);
-    to_.vector_class.push_back(shared_ ? 0 : problem);
+    to_.vector_class.push_back(0);
     return next;
   }
 
  private:
+  template <class T>
+  static std::string_view bytes_of(const std::vector<T>& values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+  }
+
   Fitted& to_;
-  bool shared_;
-  std::map<std::pair<std::vector<int32_t>, std::vector<float>>, size_t> index_;
+  SparseRows seen_;
+  std::unordered_multimap<size_t, size_t> index_;  // by hash
 };
 
-// Reads one file per problem.
-void load_problems(Fitted& f, const std::string& directory) {
+size_t count_problems(const Fitted& f) {
   const auto classes = static_cast<size_t>(f.classes());
-  const size_t count = f.settings.multiclass == Multiclass::one_vs_one ? classes * (classes - 1) / 2 : classes;
-  std::vector<std::vector<std::pair<size_t, float>>>
-      coefficients;  // by problem; the first of a pair is the index of a vector
-  Vectors vectors(f, f.settings.approximates);
-  for (size_t k = 0; k < count; ++k) {
-    const std::string path = directory + "/" + problem_file(static_cast<int64_t>(k), f.settings);
-    const LibsvmModel m = read_libsvm(path, f.features, f.keeps_sparse);
-    if (m.labels.size() != 2) throw Error(MK_BAD_DATA, path + ": expected a two-class model: the file is damaged");
-    if (k == 0) {
-      f.settings.kernel = m.kernel;
-      f.settings.kind = m.kind;
-    }
-    f.rho.push_back(static_cast<float>(m.rho[0]));
-    coefficients.emplace_back();
-    for (int64_t v = 0; v < m.n_vectors(); ++v)
-      coefficients.back().emplace_back(vectors.index_of(m.vectors, v, static_cast<int32_t>(k)),
-                                       static_cast<float>(m.coefficients[static_cast<size_t>(v)]));
+  if (f.regression() || classes <= 2) return 1;
+  return f.settings.multiclass == Multiclass::one_vs_one ? classes * (classes - 1) / 2 : classes;
+}
+
+// Returns the names of the files in LIBSVM's format.
+std::vector<std::string> texts_of(const Fitted& f) {
+  if (one_file(f)) return {model_file(f.settings.kernel)};
+  std::vector<std::string> names;
+  for (size_t k = 0; k < count_problems(f); ++k) names.push_back(problem_file(static_cast<int64_t>(k), f.settings));
+  return names;
+}
+
+// Takes the numbers of a model of one file.
+void take_model(Fitted& f, LibsvmModel m) {
+  if (f.regression() || f.one_class())
+    load_unlabelled(f, std::move(m));
+  else
+    load_pairs(f, std::move(m));
+}
+
+struct Problem {
+  float rho = 0;
+  std::vector<std::pair<size_t, float>> coefficients;  // the first of a pair is the index of a vector
+};
+
+// Takes the numbers of one file per problem, which `next` returns in their order.
+void take_problems(Fitted& f, const std::function<Problem(size_t, Vectors&)>& next) {
+  Vectors vectors(f);
+  std::vector<Problem> problems;
+  for (size_t k = 0; k < count_problems(f); ++k) {
+    problems.push_back(next(k, vectors));
+    f.rho.push_back(problems.back().rho);
   }
   const auto total = static_cast<size_t>(f.n_vectors());
-  f.coefficients.assign(count * total, 0.0F);
-  for (size_t k = 0; k < count; ++k)
-    for (const auto& [vector, coefficient] : coefficients[k]) f.coefficients[k * total + vector] += coefficient;
+  f.coefficients.assign(problems.size() * total, 0.0F);
+  for (size_t k = 0; k < problems.size(); ++k)
+    for (const auto& [vector, coefficient] : problems[k].coefficients)
+      f.coefficients[k * total + vector] += coefficient;
+}
+
+// Takes kind and kernel from the header of a file.
+void take_header(Fitted& f, const LibsvmModel& m, const std::string& path) {
+  const bool one_class = m.kind == Kind::one_class;
+  if (!one_file(f) && m.labels.size() != 2)
+    throw Error(MK_BAD_DATA, path + ": expected a two-class model: the file is damaged");
+  if (one_file(f) && (one_class ? f.classes() != 2 : static_cast<int32_t>(m.labels.size()) != f.classes()))
+    throw Error(MK_BAD_DATA, path + ": the number of classes differs from the manifest");
+  f.settings.kernel = m.kernel;
+  f.settings.kind = m.kind;
+}
+
+// Reads the numbers of a model, whose first text has taken the header already, from its texts.
+void read_texts(Fitted& f, const std::string& directory, const std::vector<std::string>& texts) {
+  const auto read = [&](size_t k) {
+    const std::string path = directory + "/" + texts[k];
+    LibsvmModel m = read_libsvm(path, f.features, f.keeps_sparse);
+    if (!one_file(f) && m.labels.size() != 2)
+      throw Error(MK_BAD_DATA, path + ": expected a two-class model: the file is damaged");
+    return m;
+  };
+  if (one_file(f)) return take_model(f, read(0));
+  take_problems(f, [&](size_t k, Vectors& vectors) {
+    const LibsvmModel m = read(k);
+    Problem problem{static_cast<float>(m.rho[0]), {}};
+    for (int64_t v = 0; v < m.n_vectors(); ++v)
+      problem.coefficients.emplace_back(vectors.index_of(m.vectors, v),
+                                        static_cast<float>(m.coefficients[static_cast<size_t>(v)]));
+    return problem;
+  });
+}
+
+// Returns the model as its texts give it back.
+Fitted as_loaded(const Fitted& f) {
+  Fitted loaded;
+  loaded.settings = f.settings;
+  loaded.features = f.features;
+  loaded.class_names = f.class_names;
+  loaded.keeps_sparse = f.keeps_sparse;
+  if (one_file(f)) {
+    take_model(loaded, model_of(f));
+    return loaded;
+  }
+  std::vector<std::optional<size_t>> indices(static_cast<size_t>(f.n_vectors()));
+  take_problems(loaded, [&](size_t k, Vectors& vectors) {
+    std::vector<int64_t> which;
+    const LibsvmModel m = binary_numbers(f, static_cast<int64_t>(k), {1, -1}, which);
+    Problem problem{static_cast<float>(m.rho[0]), {}};
+    for (size_t v = 0; v < which.size(); ++v) {
+      std::optional<size_t>& index = indices[static_cast<size_t>(which[v])];
+      if (!index) {
+        SparseRows vector;
+        f.append_vector(which[v], vector);
+        index = vectors.index_of(vector, 0);
+      }
+      problem.coefficients.emplace_back(*index, static_cast<float>(m.coefficients[v]));
+    }
+    return problem;
+  });
+  return loaded;
+}
+
+// Writes a file per problem. The problems share vectors, each of which becomes text once.
+void write_problems(const Fitted& f, const std::string& directory, const std::vector<std::string>& files) {
+  std::vector<std::string> pairs(static_cast<size_t>(f.n_vectors()));
+  for (size_t k = 0; k < files.size(); ++k) {
+    std::vector<int64_t> which;
+    const LibsvmModel m = binary_numbers(f, static_cast<int64_t>(k), {1, -1}, which);
+    write_libsvm(directory + "/" + files[k], m, [&](int64_t v) -> const std::string& {
+      const int64_t index = which[static_cast<size_t>(v)];
+      std::string& text = pairs[static_cast<size_t>(index)];
+      if (text.empty()) {
+        SparseRows vector;
+        f.append_vector(index, vector);
+        text = pairs_of(vector, 0);
+      }
+      return text;
+    });
+  }
 }
 
 // Reads everything that the LIBSVM files do not contain.
@@ -247,16 +364,12 @@ Fitted read_manifest(const std::string& directory) {
 }  // namespace
 
 void Fitted::save(const std::string& directory) const {
-  json files = json::array();
-  if (one_file(*this)) {
-    write_libsvm(directory + "/" + model_file(settings.kernel), model_of(*this));
-    files.push_back(model_file(settings.kernel));
-  } else {
-    for (int64_t k = 0; k < problems(); ++k) {
-      write_libsvm(directory + "/" + problem_file(k, settings), binary_model(*this, k, {1, -1}));
-      files.push_back(problem_file(k, settings));
-    }
-  }
+  const std::vector<std::string> files = texts_of(*this);
+  if (one_file(*this))
+    write_libsvm(directory + "/" + files[0], model_of(*this));
+  else
+    write_problems(*this, directory, files);
+  if (worth_vectors(directory, files)) write_vectors(directory, files, as_loaded(*this));
   json manifest = {{"format", "mokume-svc"},
                    {"version", settings.approximates ? 2 : 1},
                    {"multiclass", classes() <= 2 || settings.multiclass == Multiclass::one_vs_one ? "ovo" : "ovr"},
@@ -282,21 +395,10 @@ void Fitted::save(const std::string& directory) const {
 
 Fitted Fitted::load(const std::string& directory) {
   Fitted f = read_manifest(directory);
-  if (!one_file(f)) {
-    load_problems(f, directory);
-  } else {
-    const std::string path = directory + "/" + model_file(f.settings.kernel);
-    LibsvmModel m = read_libsvm(path, f.features, f.keeps_sparse);
-    const bool one_class = m.kind == Kind::one_class;
-    if (one_class ? f.classes() != 2 : static_cast<int32_t>(m.labels.size()) != f.classes())
-      throw Error(MK_BAD_DATA, path + ": the number of classes differs from the manifest");
-    f.settings.kernel = m.kernel;
-    f.settings.kind = m.kind;
-    if (f.regression() || one_class)
-      load_unlabelled(f, std::move(m));
-    else
-      load_pairs(f, std::move(m));
-  }
+  const std::vector<std::string> texts = texts_of(f);
+  const std::string first = directory + "/" + texts.front();
+  take_header(f, read_libsvm_header(first, f.features), first);
+  if (!read_vectors(directory, texts, static_cast<int64_t>(count_problems(f)), f)) read_texts(f, directory, texts);
   for (const std::vector<float>* numbers : {&f.vectors, &f.sparse.x, &f.coefficients, &f.rho})
     if (!std::all_of(numbers->begin(), numbers->end(), [](float v) { return std::isfinite(v); }))
       throw Error(MK_BAD_DATA, directory + ": a number in its model files does not fit into float32: they are damaged");
