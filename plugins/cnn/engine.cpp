@@ -186,17 +186,21 @@ void Engine::take_training_memory(const ops::OptimizerSettings& optimizer, uint6
 
 void Engine::take_activations(StackMemory& from, bool training) {
   for (int64_t k = 0; k < options_.part.in_flight; ++k) {
-    auto& [values, buffers] = in_flight_.emplace_back();
+    auto& [values, buffers, outside] = in_flight_.emplace_back();
     values.resize(network_.stages.size() + 1);
+    std::vector<size_t> holder(values.size());  // the first value in the memory of each
     buffers.resize(network_.stages.size());
     if (first_ == end_) continue;
     values[first_] = from.take(batch_ * input_elements());
+    holder[first_] = first_;
     for (size_t stage = first_; stage < end_; ++stage) {
       const Layer& s = *network_.stages[stage];
       values[stage + 1] = in_place(s, training) ? values[s.reads.front()] : from.take(batch_ * s.out.elements());
+      holder[stage + 1] = in_place(s, training) ? holder[s.reads.front()] : stage + 1;
       for (const Layer::Buffer& b : s.buffers) buffers[stage].push_back(from.take(batch_ * b.per_row + b.fixed));
       s.fill_buffers(device_, buffers[stage]);
     }
+    for (const size_t h : holder) outside.push_back(h == first_ || h == holder[end_]);
   }
 }
 
@@ -222,7 +226,8 @@ void Engine::set_moments(const std::vector<float>& mean, const std::vector<float
 }
 
 mk_tensor Engine::value(size_t value, int64_t rows) const {
-  return now().values[value].matrix(rows, network_.shape_of(value).elements());
+  const int64_t elements = network_.shape_of(value).elements();
+  return now().values[value].matrix(rows, elements, now().outside[value] ? first_row_ * elements : 0);
 }
 
 Pass Engine::pass(size_t k, int64_t rows, const ops::DropoutPlace* dropout) const {
@@ -238,12 +243,30 @@ mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* dropout) const 
   return value(end_, rows);
 }
 
+// Returns the rows whose values take a few megabytes for each core, but enough of them that products do not wait for
+// their weights. A device without launches is one whose buffers are host memory.
+int64_t Engine::rows_at_once() const {
+  constexpr int64_t kFloats = int64_t{1} << 20, kFewest = 32;
+  if (first_ == end_ || !now().values[first_].in_host_memory(device_)) return batch_;
+  int64_t elements = 0;
+  for (size_t stage = first_; stage < end_; ++stage)
+    if (!in_place(*network_.stages[stage], false)) elements += network_.stages[stage]->out.elements();
+  const int64_t floats = kFloats * std::max<int64_t>(1, device_.info().compute_units);
+  return std::max(kFewest, floats / std::max<int64_t>(1, elements));
+}
+
+void Engine::record(int64_t rows) {
+  const int64_t each = rows_at_once();
+  recorded_.clear();
+  put_ops(&recorded_);
+  for (first_row_ = 0; first_row_ < rows; first_row_ += each) forward(std::min(each, rows - first_row_), nullptr);
+  put_ops(nullptr);
+  first_row_ = 0;
+}
+
 mk_tensor Engine::predict(int64_t rows) {
   if (rows != recorded_rows_) {
-    recorded_.clear();
-    put_ops(&recorded_);
-    forward(rows, nullptr);
-    put_ops(nullptr);
+    record(rows);
     recorded_rows_ = rows;
   }
   const mk_op* const member = recorded_.data();

@@ -83,7 +83,8 @@ class Engine {
   mk_tensor input(int64_t rows) const { return value(first_, rows); }
   // Returns the outputs (rows x outputs). `dropout` determines the dropout masks; null means a prediction.
   mk_tensor forward(int64_t rows, const ops::DropoutPlace* dropout) const;
-  // Computes the outputs of a network that only predicts, in one launch if the device supports it.
+  // Computes the outputs of a network that only predicts, in one launch if the device supports it. On a device without
+  // launches, a few rows at a time pass through all layers, so that they stay in the processor's cache.
   mk_tensor predict(int64_t rows);
   // Returns the buffer (rows x outputs) into which the caller writes the gradient of the outputs before backward().
   mk_tensor output_gradient(int64_t rows) const { return flow_[output_slot_].matrix(rows, output_elements()); }
@@ -139,10 +140,13 @@ class Engine {
   struct Activations {
     std::vector<Slice> values;  // indexed as in network/network.hpp; an in-place stage shares the memory of its input
     std::vector<std::vector<Slice>> buffers;  // indexed by stage
+    std::vector<bool> outside;                // whether a value is in the memory of the input or of the output
   };
 
   void submit(const mk_op& op) const { queue_ != nullptr ? queue_->push_back(op) : device_.submit(op); }
   mk_tensor value(size_t value, int64_t rows) const;  // see network/network.hpp
+  int64_t rows_at_once() const;
+  void record(int64_t rows);
   const Activations& now() const { return in_flight_[selected_]; }
   void check_memory(uint64_t wanted) const;
   void take_activations(StackMemory& from, bool training);
@@ -183,6 +187,7 @@ class Engine {
   std::vector<mk_op>* queue_ = nullptr;
   std::vector<mk_op> recorded_;  // ops of the last predict()
   int64_t recorded_rows_ = 0;
+  int64_t first_row_ = 0;  // the row of the batch at which the rows that pass through the layers begin
 };
 
 }  // namespace mokume::cnn

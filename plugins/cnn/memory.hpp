@@ -24,6 +24,7 @@ class Slice {
   mk_tensor vector(int64_t size, int64_t offset = 0, mk_dtype dtype = MK_F32) const {
     return sdk::vector(buffer_->get(), size, offset_ + offset, dtype);
   }
+  bool in_host_memory(const sdk::Device& device) const { return device.host_pointer<float>(*buffer_) != nullptr; }
   // Both calls block.
   template <class T>
   void write(const sdk::Device& device, const T* from, int64_t count, int64_t offset = 0) const {

@@ -98,8 +98,12 @@ void instruction_sets_are_honoured(Machine& machine) {
 #endif
 }
 
-// The smallest instruction set has no fused multiply-adds; the other sets use them for convolutions and single rows.
-bool multiplies(const mk_op& op) { return op.code == MK_OP_CONV2D || op.code == MK_OP_GEMM; }
+// The smallest instruction set has no fused multiply-adds; the other sets use them for convolutions, their gradients
+// and single rows.
+bool multiplies(const mk_op& op) {
+  return op.code == MK_OP_CONV2D || op.code == MK_OP_CONV2D_GRAD_INPUT || op.code == MK_OP_CONV2D_GRAD_WEIGHT ||
+         op.code == MK_OP_GEMM;
+}
 
 void instruction_sets_give_the_same_bits(Machine& machine) {
   for (const OpCases& op : all_cases())

@@ -2,32 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
-#include <new>
 #include <vector>
 
+#include "convolution/filtering.hpp"
 #include "convolution/patches.hpp"
 #include "fast/norm/norm_parts.hpp"
 #include "isa/convolution.hpp"
 #include "isa/network.hpp"
-#include "sdk/ops/conv2d.hpp"
 
 namespace mokume::host {
 namespace {
-
-// Copies the first `columns` columns of lines [first, first + lines) of a padded image.
-void copy_band(const ops::Window& w, const float* image, int64_t first, int64_t lines, int64_t columns, float* to) {
-  const int64_t before = std::min(w.pad_w, columns), inside = std::min(columns - before, w.width);
-  for (int64_t y = first; y < first + lines; ++y, to += columns * w.channels) {
-    if (y < 0 || y >= w.height) {
-      std::fill_n(to, columns * w.channels, 0.0F);
-      continue;
-    }
-    std::fill_n(to, before * w.channels, 0.0F);
-    std::copy_n(image + y * w.width * w.channels, inside * w.channels, to + before * w.channels);
-    std::fill_n(to + (before + inside) * w.channels, (columns - before - inside) * w.channels, 0.0F);
-  }
-}
 
 // Returns the matrix with columns of zeros added on the right.
 std::vector<float> with_columns(const View<const float>& x, int64_t columns) {
@@ -36,80 +20,138 @@ std::vector<float> with_columns(const View<const float>& x, int64_t columns) {
   return wider;
 }
 
-// Returns the number of rows of windows in a band, which must justify a hand-over to another thread.
-int64_t rows_of_band(const ops::Window& w, int64_t channels) {
-  constexpr int64_t kProducts = 131072, kFloats = 12288;
-  const int64_t line = (w.width + 2 * w.pad_w) * w.channels;
-  const int64_t by_work = kProducts / (w.out_width() * w.patch() * channels) + 1;
-  const int64_t by_memory = (kFloats / line - w.kernel_h) / w.stride_h + 1;
-  return std::clamp<int64_t>(std::min(by_work, by_memory), 1, w.out_height());
-}
-
-// Calls done(values) with the windows x channels of each row of windows, on the thread that computed the row.
-template <class Done>
-void convolve_rows(const Call& call, const ops::Window& w, const Done& done) {
-  const View<const float> x = call.input(0), weight = call.input(1);
-  const View<float> y = call.output();
-  const float* bias = call.op.n_inputs == 3 ? call.input(2).data : nullptr;
-  WindowRow row{};
-  row.weight = weight.data;
-  row.weight_step = weight.stride;
-  row.bias = bias;
-  row.channels = weight.columns;
+// Holds weights and biases with as many columns as the vectors of the last group read.
+struct PaddedWeights {
+  View<const float> weight;
+  const float* bias;
   std::vector<float> wider_weight, wider_bias;
-  if (const int64_t columns = padded_channels(row.channels); columns != row.channels) {
-    wider_weight = with_columns(weight, columns);
-    row.weight = wider_weight.data();
-    row.weight_step = columns;
-    if (bias != nullptr) {
-      wider_bias = with_columns({bias, 1, row.channels, row.channels}, columns);
-      row.bias = wider_bias.data();
-    }
+
+  explicit PaddedWeights(const Convolution& c) : weight(c.weight), bias(c.bias) {
+    const int64_t missing = padded_channels(c.group_filters()) - c.group_filters(), columns = c.filters() + missing;
+    if (missing == 0) return;
+    wider_weight = with_columns(c.weight, columns);
+    weight = {wider_weight.data(), c.weight.rows, columns, columns};
+    if (bias == nullptr) return;
+    wider_bias = with_columns({c.bias, 1, c.filters(), c.filters()}, columns);
+    bias = wider_bias.data();
   }
-  const int64_t columns = (w.out_width() - 1) * w.stride_w + w.kernel_w, line = columns * w.channels;
-  row.x_step = w.stride_w * w.channels;
-  row.x_line = line;
+  PaddedWeights(const PaddedWeights&) = delete;
+  PaddedWeights& operator=(const PaddedWeights&) = delete;
+};
+
+// Divides the rows of windows evenly into bands, each of which must justify a hand-over to another thread.
+struct Bands {
+  int64_t columns, line;  // columns of pixels under the windows, and their floats
+  int64_t rows_each, count;
+
+  explicit Bands(const Convolution& c) {
+    constexpr int64_t kProducts = 131072, kFloats = 12288;
+    const ops::Window& w = c.window;
+    columns = (w.out_width() - 1) * w.stride_w + w.kernel_w;
+    line = columns * w.group_channels();
+    const int64_t by_work = kProducts / (w.out_width() * w.patch() * c.group_filters()) + 1;
+    const int64_t by_memory = (kFloats / line - w.kernel_h) / w.stride_h + 1;
+    const int64_t most = std::clamp<int64_t>(std::min(by_work, by_memory), 1, w.out_height());
+    count = (w.out_height() + most - 1) / most;
+    rows_each = (w.out_height() + count - 1) / count;
+    count = (w.out_height() + rows_each - 1) / rows_each;
+  }
+};
+
+// Computes `rows` rows of windows of a group from row `first` on.
+void convolve_band(const Call& call, const Convolution& c, const PaddedWeights& weights, const Bands& bands,
+                   int64_t image, int64_t group, int64_t first, float* lines) {
+  const ops::Window& w = c.window;
+  const int64_t channels = w.group_channels(), filter = group * c.group_filters();
+  const int64_t rows = std::min(bands.rows_each, w.out_height() - first);
+  const Band band = band_of(w, c.x.row(image), group, first * w.stride_h - w.pad_h,
+                            (rows - 1) * w.stride_h + w.kernel_h, bands.columns, lines);
+  WindowRow row{};
+  row.x_step = w.stride_w * channels;
+  row.x_line = band.line;
+  row.x_next = 1;
   row.windows = w.out_width();
   row.lines = w.kernel_h;
-  row.line = w.kernel_w * w.channels;
-  row.relu = call.op.conv2d.activation == ops::Activation::relu;
+  row.line = w.kernel_w * channels;
+  row.weight = weights.weight.data + filter;
+  row.weight_step = weights.weight.stride;
+  row.bias = weights.bias == nullptr ? nullptr : weights.bias + filter;
+  row.relu = c.relu;
+  row.out_step = c.y_step;
+  row.channels = c.group_filters();
+  for (int64_t r = 0; r < rows; ++r) {
+    row.x = band.pixels + r * w.stride_h * band.line;
+    row.out = c.y.row(image) + (first + r) * c.y_line + filter;
+    call.loops.convolve(row);
+    if (c.norm != nullptr) normalise(call, *c.norm, row.out, row.windows);
+  }
+}
 
-  const int64_t rows_each = rows_of_band(w, row.channels), down = w.out_height();
-  const int64_t bands = (down + rows_each - 1) / rows_each;
-  const int64_t scratch = ((rows_each - 1) * w.stride_h + w.kernel_h) * line + kMostWindowsMore * row.x_step;
+}  // namespace
+
+Band band_of(const ops::Window& w, const float* image, int64_t group, int64_t first, int64_t lines, int64_t columns,
+             float* memory) {
+  const int64_t channels = w.group_channels(), skipped = std::max<int64_t>(0, -w.pad_w);
+  const int64_t before = std::clamp<int64_t>(w.pad_w, 0, columns);
+  const int64_t inside = std::clamp<int64_t>(w.width - skipped, 0, columns - before), after = columns - before - inside;
+  const float* corner = image + skipped * w.channels + group * channels;
+  const int64_t step = w.width * w.channels;
+  if (w.groups == 1 && inside == columns && first >= 0 && first + lines <= w.height)
+    return {corner + first * step, step};
+  float* to = memory;
+  for (int64_t y = first; y < first + lines; ++y) {
+    if (y < 0 || y >= w.height) {
+      to = std::fill_n(to, columns * channels, 0.0F);
+      continue;
+    }
+    const float* from = corner + y * step;
+    to = std::fill_n(to, before * channels, 0.0F);
+    if (w.groups == 1)
+      to = std::copy_n(from, inside * channels, to);
+    else
+      for (int64_t x = 0; x < inside; ++x) to = std::copy_n(from + x * w.channels, channels, to);
+    to = std::fill_n(to, after * channels, 0.0F);
+  }
+  return {memory, columns * channels};
+}
+
+bool is_direct(const Call& call, const ops::Window& w) { return call.loops.convolve != nullptr && !w.dilated(); }
+
+void convolve_directly(const Call& call, const Convolution& c) {
+  const PaddedWeights weights(c);
+  const Bands bands(c);
+  const ops::Window& w = c.window;
+  const int64_t scratch = ((bands.rows_each - 1) * w.stride_h + w.kernel_h) * bands.line;
   std::atomic<bool> failed{false};
   const auto band = [&](uint64_t index) {
-    const int64_t n = static_cast<int64_t>(index) / bands, first = static_cast<int64_t>(index) % bands * rows_each;
-    const int64_t rows = std::min(rows_each, down - first);
-    const std::unique_ptr<float[]> lines(new (std::nothrow) float[static_cast<size_t>(scratch)]);
-    if (lines == nullptr) {
+    const auto at = static_cast<int64_t>(index), part = at / w.groups;
+    if (const Scratch lines = scratch_of(scratch))
+      convolve_band(call, c, weights, bands, part / bands.count, at % w.groups, part % bands.count * bands.rows_each,
+                    lines.get());
+    else
       failed = true;
-      return;
-    }
-    copy_band(w, x.row(n), first * w.stride_h - w.pad_h, (rows - 1) * w.stride_h + w.kernel_h, columns, lines.get());
-    WindowRow here = row;
-    for (int64_t r = 0; r < rows; ++r) {
-      here.x = lines.get() + r * w.stride_h * line;
-      here.out = y.row(n) + (first + r) * row.windows * row.channels;
-      call.loops.convolve(here);
-      done(View<float>{here.out, row.windows, row.channels, row.channels});
-    }
   };
-  if (const uint64_t count = static_cast<uint64_t>(x.rows * bands); count == 1)
+  if (const uint64_t count = static_cast<uint64_t>(c.x.rows * bands.count * w.groups); count == 1)
     band(0);
   else
     call.parallel_for(count, band);
   if (failed) throw Error(MK_OUT_OF_MEMORY, "conv2d: no memory for a band of an image");
 }
 
-}  // namespace
-
-bool is_direct(const Call& call, const ops::Window& w) {
-  return call.loops.convolve != nullptr && w.groups == 1 && !w.dilated() && call.op.inputs[1].columns > 0;
+void normalise(const Call& call, const NormRows& norm, float* pixels, int64_t count) {
+  NormRows here = norm;
+  here.x = here.out = pixels;
+  here.rows = count;
+  call.loops.network->norm_apply(here);
 }
 
-void convolve_directly(const Call& call, const ops::Window& w) {
-  convolve_rows(call, w, [](const View<float>&) {});
+bool is_without_patches(const Call& call, const ops::Window& w, int64_t filters) {
+  return is_direct(call, w) && filters > 0;
+}
+
+void convolve_without_patches(const Call& call, const Convolution& c) {
+  if (is_filtered(call, c)) return convolve_by_filtering(call, c);
+  convolve_directly(call, c);
 }
 
 bool convolve_and_normalise(const Call& call, const mk_op& next) {
@@ -119,8 +161,9 @@ bool convolve_and_normalise(const Call& call, const mk_op& next) {
   const mk_tensor &y = call.op.outputs[0], &x = next.inputs[0], &out = next.outputs[0];
   const int64_t channels = call.op.inputs[1].columns;
   const auto begins_as = [&](const mk_tensor& a) { return a.buffer == y.buffer && a.offset == y.offset; };
-  if (!is_direct(call, w) || !side_by_side(y) || !begins_as(x) || !begins_as(out) || x.columns != channels ||
-      x.row_stride != channels || out.row_stride != channels || x.rows * channels != y.rows * y.columns)
+  if (w.groups > 1 || !is_without_patches(call, w, channels) || !side_by_side(y) || !begins_as(x) || !begins_as(out) ||
+      x.columns != channels || x.row_stride != channels || out.row_stride != channels ||
+      x.rows * channels != y.rows * y.columns)
     return false;
   const Call norm = call.with(next);
   std::vector<float> scale(static_cast<size_t>(channels)), shift(scale.size());
@@ -130,12 +173,9 @@ bool convolve_and_normalise(const Call& call, const mk_op& next) {
   rows.scale = scale.data();
   rows.shift = shift.data();
   rows.relu = next.bias_act.activation == ops::Activation::relu;
-  convolve_rows(call, w, [&](const View<float>& values) {
-    NormRows here = rows;
-    here.x = here.out = values.data;
-    here.rows = values.rows;
-    call.loops.network->norm_apply(here);
-  });
+  Convolution convolution = convolution_of(call);
+  convolution.norm = &rows;
+  convolve_without_patches(call, convolution);
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "sdk/ops/conv2d.hpp"
 
 #include "convolution/depthwise.hpp"
+#include "convolution/gradients.hpp"
 #include "convolution/patches.hpp"
 #include "relu_of_grad.hpp"
 #include "sdk/ops.hpp"
@@ -15,6 +16,7 @@ void grad_input(const Call& call) {
   const auto run = [&](OpFunction function, const mk_op& op) { function(call.with(op)); };
   if (weight.columns == 0) return run(fill, ops::fill(dx, 0.0F));
   if (is_depthwise(w)) return depthwise_grad_input(call);
+  if (grad_input_without_patches(call, w)) return;
   Patches patches(w, dx.rows);
   const int64_t each = side_by_side(dy) ? patches.images_each() : 1;
   for (int64_t first = 0; first < dx.rows; first += each) {

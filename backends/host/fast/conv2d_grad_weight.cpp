@@ -1,7 +1,9 @@
 #include "sdk/ops/conv2d.hpp"
 
 #include "convolution/depthwise.hpp"
+#include "convolution/gradients.hpp"
 #include "convolution/patches.hpp"
+#include "isa/network.hpp"
 #include "sdk/ops.hpp"
 
 namespace mokume::host::fast {
@@ -25,6 +27,20 @@ void by_patches(const Call& call, const ops::Window& w) {
   }
 }
 
+// Each column is one chain of additions over all images, whatever the number of threads.
+void grad_bias(const Call& call, int64_t pixels, int64_t channels) {
+  const View<const float> dy = call.input(1);
+  const auto some = [&](uint64_t index) {
+    const int64_t first = static_cast<int64_t>(index) * kSummedColumns;
+    const int64_t columns = std::min(kSummedColumns, channels - first);
+    double sums[kSummedColumns] = {};
+    for (int64_t n = 0; n < dy.rows; ++n)
+      call.loops.network->column_sums(dy.row(n) + first, pixels, columns, channels, sums);
+    for (int64_t c = 0; c < columns; ++c) call.output(1).data[first + c] = static_cast<float>(sums[c]);
+  };
+  call.parallel_for(static_cast<uint64_t>((channels + kSummedColumns - 1) / kSummedColumns), some);
+}
+
 }  // namespace
 
 void conv2d_grad_weight(const Call& call) {
@@ -32,15 +48,10 @@ void conv2d_grad_weight(const Call& call) {
   const int64_t channels = call.op.outputs[0].columns;
   if (is_depthwise(w) && channels > 0)
     depthwise_grad_weight(call);
-  else
+  else if (!grad_weight_without_patches(call, w))
     by_patches(call, w);
   if (call.op.n_outputs < 2) return;
-  std::vector<double> sums(static_cast<size_t>(channels));
-  const View<const float> rows = call.input(1);
-  for (int64_t n = 0; n < rows.rows; ++n)
-    for (int64_t p = 0; p < w.out_pixels(); ++p)
-      for (int64_t c = 0; c < channels; ++c) sums[static_cast<size_t>(c)] += rows.row(n)[p * channels + c];
-  for (int64_t c = 0; c < channels; ++c) call.output(1).data[c] = static_cast<float>(sums[static_cast<size_t>(c)]);
+  grad_bias(call, w.out_pixels(), channels);
 }
 
 }  // namespace mokume::host::fast

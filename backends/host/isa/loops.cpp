@@ -124,12 +124,23 @@ extern const ActivationLoops kActivationLoops;  // activations.cpp
 #ifdef MOKUME_HOST_FMA
 void convolve(const WindowRow& row);          // convolution.cpp
 void row_product(const RowProduct& product);  // products.cpp
+extern const FilteringLoops kFilteringLoops;  // filtering.cpp
+constexpr decltype(Loops::convolve) kConvolve = convolve;
+constexpr decltype(Loops::row_product) kRowProduct = row_product;
+constexpr const FilteringLoops* kFiltering = &kFilteringLoops;
 #else
-constexpr decltype(Loops::convolve) convolve = nullptr;
-constexpr decltype(Loops::row_product) row_product = nullptr;
+constexpr decltype(Loops::convolve) kConvolve = nullptr;
+constexpr decltype(Loops::row_product) kRowProduct = nullptr;
+constexpr const FilteringLoops* kFiltering = nullptr;
 #endif
 extern const Loops kLoops;
-const Loops kLoops = {
-    MOKUME_TEXT(MOKUME_HOST_ISA), norm2, kernel_map, &kNetworkLoops, &kActivationLoops, convolve, row_product};
+const Loops kLoops = {MOKUME_TEXT(MOKUME_HOST_ISA),
+                      norm2,
+                      kernel_map,
+                      &kNetworkLoops,
+                      &kActivationLoops,
+                      kConvolve,
+                      kRowProduct,
+                      kFiltering};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

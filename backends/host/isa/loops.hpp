@@ -30,6 +30,7 @@ struct NetworkLoops;     // isa/network.hpp
 struct ActivationLoops;  // isa/activations.hpp
 struct WindowRow;        // isa/convolution.hpp
 struct RowProduct;       // isa/products.hpp
+struct FilteringLoops;   // isa/filtering.hpp
 
 struct Loops {
   const char* isa;
@@ -39,9 +40,11 @@ struct Loops {
   const ActivationLoops* activations;
   // These loops consist of multiply-adds, which round product and addition once (fused). They give the same bits on all
   // instruction sets that have this operation: every result is one chain of additions in the order of the terms. On
-  // other instruction sets, both are null, and oneDNN multiplies.
+  // other instruction sets, both are null, and oneDNN multiplies. `filtering` is null there as well, because convolve()
+  // multiplies in the transformed space.
   void (*convolve)(const WindowRow& row);
   void (*row_product)(const RowProduct& product);
+  const FilteringLoops* filtering;
 };
 
 }  // namespace mokume::host

@@ -83,6 +83,13 @@ std::vector<Convolution> convolutions() {
   square("12x12x48_to_144", Size::normal, 3, 12, 48, 2, 144);
   list.push_back(
       {"11x13x64_to_64_strided", Size::normal, 3, {11, 13, 64, 3, 3, 1, 1, 0, 1}, 64, {1, 3}, {2, 5}, {3, 1}});
+  // Strided windows and groups whose channels and filters fill vectors. Pixels between two windows see some of the
+  // weights only, and the first windows of some of them lie in the padding.
+  list.push_back({"9x8x16_3x3_stride_2_pad_2", Size::tiny, 2, {9, 8, 16, 3, 3, 2, 2, 2, 2}, 9, {1, 3}, {2, 5}, {3, 1}});
+  list.push_back({"8x11x8_5x4_stride_2_3", Size::tiny, 2, {8, 11, 8, 5, 4, 2, 3, 4, 0}, 17});
+  list.push_back({"7x7x17_2x2_stride_2", Size::tiny, 3, {7, 7, 17, 2, 2, 2, 2, 0, 1}, 11});
+  list.push_back({"9x9x8_gaps_between_windows", Size::tiny, 2, {9, 9, 8, 2, 2, 3, 3, 0, 0}, 8});
+  list.push_back({"6x7x34_2_groups", Size::tiny, 2, with({6, 7, 34, 3, 3, 2, 1, 1, 1}, 1, 1, 2), 18, {2, 1}});
   // These cases have one channel and window lines that fill vectors: less than a register tile, one tile, or more. The
   // channels fill vectors or not, and there are more or fewer pixels than in a block of the product, or whole blocks.
   list.push_back({"9x8x1_5x5_to_37", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 0, 0}, 37, {1, 2}, {3, 0}, {2, 1}});
