@@ -244,8 +244,11 @@ def measured_here(stored=None):
     """Describes the machine and the date for a file of results. Says if the file `stored` comes from another machine."""
     with open("/proc/cpuinfo") as f:
         cpuinfo = f.readlines()
-    names = [line.partition(":")[2].strip() for line in cpuinfo if line.startswith("model name")]
-    here = {"machine": f"{names[0] if names else 'unknown'}, {os.cpu_count()} cores", "isa": instruction_set(cpuinfo)}
+    facts = {line.partition(":")[0].strip(): line.partition(":")[2].strip() for line in cpuinfo if ":" in line}
+    # Virtual machines hide the name of the model, but not its family: 25 is Zen 3 or 4, 26 is Zen 5.
+    family = f" family {facts['cpu family']} model {facts['model']}" if "cpu family" in facts else ""
+    here = {"machine": f"{facts.get('model name', 'unknown')}{family}, {os.cpu_count()} cores",
+            "isa": instruction_set(cpuinfo)}
     if stored is not None and os.path.exists(stored):
         with open(stored) as f:
             there = json.load(f)

@@ -71,16 +71,18 @@ void convolve_band(const Call& call, const Convolution& c, const PaddedWeights& 
   row.x_line = band.line;
   row.x_next = 1;
   row.windows = w.out_width();
-  row.lines = w.kernel_h;
   row.line = w.kernel_w * channels;
-  row.weight = weights.weight.data + filter;
   row.weight_step = weights.weight.stride;
   row.bias = weights.bias == nullptr ? nullptr : weights.bias + filter;
   row.relu = c.relu;
   row.out_step = c.y_step;
   row.channels = c.group_filters();
   for (int64_t r = 0; r < rows; ++r) {
-    row.x = band.pixels + r * w.stride_h * band.line;
+    const int64_t top = (first + r) * w.stride_h - w.pad_h;
+    const int64_t begin = std::clamp<int64_t>(-top, 0, w.kernel_h);  // the lines before are padding
+    row.lines = std::clamp<int64_t>(w.height - top, begin, w.kernel_h) - begin;
+    row.x = band.pixels + (r * w.stride_h + begin) * band.line;
+    row.weight = weights.weight.data + begin * row.line * row.weight_step + filter;
     row.out = c.y.row(image) + (first + r) * c.y_line + filter;
     call.loops.convolve(row);
     if (c.norm != nullptr) normalise(call, *c.norm, row.out, row.windows);

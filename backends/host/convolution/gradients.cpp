@@ -27,21 +27,25 @@ struct Phase {
 };
 
 // Returns the weights of two phases with their pixels turned and their channels and filters exchanged.
-std::vector<float> turned_weights(const ops::Window& w, const View<const float>& weight, const Phase& down,
-                                  const Phase& across, int64_t phase_h, int64_t phase_w) {
-  const int64_t channels = w.group_channels(), filters = weight.columns / w.groups;
-  std::vector<float> turned(static_cast<size_t>(down.weights * across.weights * filters * w.channels));
-  for (int64_t i = 0; i < down.weights; ++i)
-    for (int64_t j = 0; j < across.weights; ++j) {
-      const int64_t from_i = phase_h + (down.weights - 1 - i) * w.stride_h;
-      const int64_t from_j = phase_w + (across.weights - 1 - j) * w.stride_w;
-      float* to = turned.data() + (i * across.weights + j) * filters * w.channels;
-      for (int64_t c = 0; c < w.channels; ++c) {
-        const int64_t group = c / channels, row = (from_i * w.kernel_w + from_j) * channels + c % channels;
-        const float* from = weight.row(row) + group * filters;
-        for (int64_t f = 0; f < filters; ++f) to[f * w.channels + c] = from[f];
-      }
+std::vector<float> turned_weights(const Call& call, const ops::Window& w, const View<const float>& weight,
+                                  const Phase& down, const Phase& across, int64_t phase_h, int64_t phase_w) {
+  constexpr int64_t kBlock = 16;  // a block of both sides stays in the cache
+  const int64_t channels = w.group_channels(), filters = weight.columns / w.groups,
+                pixels = down.weights * across.weights;
+  std::vector<float> turned(static_cast<size_t>(pixels * filters * w.channels));
+  call.for_rows(pixels, filters * w.channels, [&](int64_t begin, int64_t end) {
+    for (int64_t pixel = begin; pixel < end; ++pixel) {
+      const int64_t from_i = phase_h + (down.weights - 1 - pixel / across.weights) * w.stride_h;
+      const int64_t from_j = phase_w + (across.weights - 1 - pixel % across.weights) * w.stride_w;
+      const int64_t first = (from_i * w.kernel_w + from_j) * channels;
+      float* const to = turned.data() + pixel * filters * w.channels;
+      for (int64_t f0 = 0; f0 < filters; f0 += kBlock)
+        for (int64_t c = 0; c < w.channels; ++c) {
+          const float* from = weight.row(first + c % channels) + c / channels * filters;
+          for (int64_t f = f0; f < std::min(f0 + kBlock, filters); ++f) to[f * w.channels + c] = from[f];
+        }
     }
+  });
   return turned;
 }
 
@@ -63,7 +67,7 @@ void phase_of_input(const Call& call, const ops::Window& w, int64_t phase_h, int
   back.pad_w = across.pad;
   back.more_h = down.pixels - 1 + down.weights - back.height - 2 * down.pad;
   back.more_w = across.pixels - 1 + across.weights - back.width - 2 * across.pad;
-  const std::vector<float> turned = turned_weights(w, weight, down, across, phase_h, phase_w);
+  const std::vector<float> turned = turned_weights(call, w, weight, down, across, phase_h, phase_w);
   const int64_t rows = down.weights * across.weights * (weight.columns / w.groups);
   convolve_without_patches(call, {.window = back,
                                   .x = dy,
@@ -75,50 +79,71 @@ void phase_of_input(const Call& call, const ops::Window& w, int64_t phase_h, int
                                   .y_line = w.stride_h * w.width * w.channels});
 }
 
-// Divides the rows of windows of all images into pieces, whose sums are added in order. Their number depends only on
-// shapes. The rows of a piece pass in bands of a few rows of an image.
+// Divides the windows of all images into pieces, whose sums are added in order. Their number depends only on shapes.
+// The windows of a piece pass in bands: some rows of an image, or some whole images.
 struct WeightPieces {
   static constexpr int64_t kMost = 64, kWindows = 256, kFloats = 65536, kMostFloats = int64_t{16} << 20;
-  int64_t columns, line, rows, count, size, rows_each;
+  int64_t columns, line, units, unit, count, size, rows_each, images_each, image;
 
   WeightPieces(const ops::Window& w, int64_t images, int64_t filters)
       : columns((w.out_width() - 1) * w.stride_w + w.kernel_w),
         line(columns * w.group_channels()),
-        rows(images * w.out_height()),
         size(w.patch() * filters) {
-    const int64_t most = std::min({kMost, rows, rows * w.out_width() / kWindows, kMostFloats / size});
+    const int64_t down = w.out_height(), of_row = w.stride_h * line + w.out_width() * filters;
+    rows_each = std::clamp<int64_t>((kFloats - w.kernel_h * line) / of_row, 1, down);
+    image = ((rows_each - 1) * w.stride_h + w.kernel_h) * line;
+    images_each = rows_each == down ? std::max<int64_t>(1, kFloats / (w.kernel_h * line + down * of_row)) : 1;
+    unit = rows_each == down ? down : 1;
+    units = images * down / unit;
+    const int64_t most = std::min({kMost, units, units * unit * w.out_width() / kWindows, kMostFloats / size});
     count = std::max<int64_t>(most, 1);
-    const int64_t of_row = w.stride_h * line + w.out_width() * filters;
-    rows_each = std::clamp<int64_t>((kFloats - w.kernel_h * line) / of_row, 1, w.out_height());
   }
-  int64_t scratch(const ops::Window& w) const { return ((rows_each - 1) * w.stride_h + w.kernel_h) * line; }
+  int64_t begin(int64_t piece) const { return piece * units / count * unit; }  // the first row of windows
+  // Returns the parts of a window's lines that threads compute apart, so that few pieces keep all cores busy.
+  int64_t shares(const ops::Window& w) const { return count < kMost / 4 ? w.kernel_h : 1; }
 };
 
 struct RowsOfWindows {
-  int64_t image, first, count;
+  int64_t image, images, first, count;
+};
+
+// Selects lines of the windows.
+struct Lines {
+  int64_t begin, end;
 };
 
 // Adds the products of some rows of windows to the gradient `to`, or replaces it. `lines` is memory for the band.
 void add_band(const Call& call, const ops::Window& w, const WeightPieces& pieces, const RowsOfWindows& rows,
-              float* lines, bool add, float* to) {
+              const Lines& some, float* lines, bool add, float* to) {
   const View<const float> x = call.input(0), dy = call.input(1);
   const int64_t filters = call.op.outputs[0].columns, each = filters / w.groups, channels = w.group_channels();
+  const int64_t top = rows.first * w.stride_h - w.pad_h;
   for (int64_t g = 0; g < w.groups; ++g) {
-    const Band band = band_of(w, x.row(rows.image), g, rows.first * w.stride_h - w.pad_h,
-                              (rows.count - 1) * w.stride_h + w.kernel_h, pieces.columns, lines);
+    const auto copied = [&](int64_t k) {
+      return band_of(w, x.row(rows.image + k), g, top, (rows.count - 1) * w.stride_h + w.kernel_h, pieces.columns,
+                     lines + k * pieces.image);
+    };
+    const Band band = copied(0);
+    for (int64_t k = 1; k < rows.images; ++k) copied(k);
     WindowRow row{};
     row.x_step = 1;
     row.x_line = w.stride_h * band.line;
     row.x_next = w.stride_w * channels;
     row.windows = w.kernel_w * channels;
-    row.lines = rows.count;
     row.line = w.out_width();
-    row.weight = dy.row(rows.image) + rows.first * w.out_width() * filters + g * each;
+    row.planes = rows.images;
+    row.x_plane = band.pixels == lines ? pieces.image : x.stride;
+    row.weight_plane = dy.stride;
     row.weight_step = row.out_step = filters;
     row.channels = each;
     row.add = add;
-    for (int64_t i = 0; i < w.kernel_h; ++i) {
-      row.x = band.pixels + i * band.line;
+    for (int64_t i = some.begin; i < some.end; ++i) {
+      // Other rows of windows have padding here.
+      const int64_t from = std::clamp<int64_t>((w.stride_h - 1 - top - i) / w.stride_h, 0, rows.count);
+      const int64_t end = w.height - top - i + w.stride_h - 1;
+      row.lines = std::clamp<int64_t>(end < 0 ? 0 : end / w.stride_h, from, rows.count) - from;
+      row.x = band.pixels + (from * w.stride_h + i) * band.line;
+      row.weight = dy.row(rows.image) + (rows.first + from) * w.out_width() * filters + g * each;
       row.out = to + i * row.windows * filters + g * each;
       call.loops.convolve(row);
     }
@@ -147,17 +172,21 @@ bool grad_weight_without_patches(const Call& call, const ops::Window& w) {
   const WeightPieces pieces(w, x.rows, dweight.columns);
   const Scratch sums = scratch_of(pieces.count * pieces.size);
   std::atomic<bool> failed{sums == nullptr};
-  call.parallel_for(static_cast<uint64_t>(pieces.count), [&](uint64_t index) {
-    const auto p = static_cast<int64_t>(index), down = w.out_height();
-    const Scratch lines = scratch_of(pieces.scratch(w));
+  const int64_t shares = pieces.shares(w);
+  call.parallel_for(static_cast<uint64_t>(pieces.count * shares), [&](uint64_t index) {
+    const auto item = static_cast<int64_t>(index);
+    const int64_t p = item / shares, share = item % shares, down = w.out_height();
+    const Lines some{share * w.kernel_h / shares, (share + 1) * w.kernel_h / shares};
+    const Scratch lines = scratch_of(pieces.images_each * pieces.image);
     if (lines == nullptr || sums == nullptr) {
       failed = true;
       return;
     }
-    const int64_t begin = p * pieces.rows / pieces.count, end = (p + 1) * pieces.rows / pieces.count;
+    const int64_t begin = pieces.begin(p), end = pieces.begin(p + 1);
     for (int64_t at = begin, next = begin; at < end; at = next) {
-      next = std::min({end, at + pieces.rows_each, (at / down + 1) * down});
-      add_band(call, w, pieces, {at / down, at % down, next - at}, lines.get(), at != begin,
+      const int64_t images = std::max<int64_t>(1, std::min(pieces.images_each, (end - at) / down));
+      next = images > 1 ? at + images * down : std::min({end, at + pieces.rows_each, (at / down + 1) * down});
+      add_band(call, w, pieces, {at / down, images, at % down, (next - at) / images}, some, lines.get(), at != begin,
                sums.get() + p * pieces.size);
     }
   });

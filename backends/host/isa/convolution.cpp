@@ -99,10 +99,18 @@ void tile(const WindowRow& w, const Columns& c, int64_t at) {
   constexpr int kQuads = (kRows + 3) / 4;
   Vector sum[kRows][kVectors];
   start<Vector, kRows, kVectors>(w, c, at, sum);
-  const float* line = w.x + at * w.x_step;
+  const int64_t last = c.last - c.first, step = w.x_step, next = w.x_next, all_lines = w.planes * w.lines;
+  const float* line = w.x + at * step;
   const float* weight = w.weight + c.first;
-  const int64_t last = c.last - c.first, step = w.x_step, next = w.x_next;
-  for (int64_t h = 0; h < w.lines; ++h, line += w.x_line) {
+  const int64_t x_over = w.x_plane - w.lines * w.x_line,
+                weight_over = w.weight_plane - w.lines * w.line * w.weight_step;
+  for (int64_t h = 0, left = w.lines; h < all_lines; ++h, line += w.x_line) {
+    if (left == 0) {
+      line += x_over;
+      weight += weight_over;
+      left = w.lines;
+    }
+    --left;
     const float* x[kQuads];  // few registers hold all addresses of a step
     for (int q = 0; q < kQuads; ++q) x[q] = line + 4 * q * step;
     for (int64_t j = 0; j < w.line; ++j, weight += w.weight_step) {

@@ -18,6 +18,8 @@ struct WindowRow {
   int64_t lines, line;  // the lines of a window, and the elements of each line
   const float* weight;  // lines * line rows of padded_channels(channels) floats, weight_step apart
   int64_t weight_step;
+  int64_t planes = 1;  // windows may have lines in several images, which these distances separate
+  int64_t x_plane = 0, weight_plane = 0;
   const float* bias;  // null if there is none
   bool relu;
   bool add;    // continues the sums that `out` holds
