@@ -2,18 +2,17 @@
 """Measures training speed on convolutions of random shapes, alternating with PyTorch's best on the same cores.
 
     python3 bench/peers/cnn_shapes.py [--build build/release] [--devices opencl,host] [--isa avx2] [--compile]
-                                      [--shapes 200] [--seed 1] [--first 0] [--seconds 1] [--rounds 1]
-                                      [--out FILE] [--chart FILE.svg]
+                                      [--shapes 200] [--seeds 1,2,3] [--seconds 1] [--rounds 1]
+                                      [--out FILE]
 
 A network has a convolution of the drawn shape and a second one of the same window with stride 1, each with a relu, and
 then the mean of the image and a linear layer. PyTorch runs eagerly with contiguous images and with channels last, and with
 --compile also compiled with channels last (some 10 s a shape); the fastest counts. The ratio of a shape is the median
 over the rounds. Only one side runs at a time. --isa limits both sides to an instruction set, for which mokume needs a
-build with the tests. Needs torch; the chart needs nothing more.
+build with the tests. Needs torch.
 """
 import argparse
 import json
-import math
 import os
 import pathlib
 import random
@@ -110,30 +109,6 @@ def torch_rate(s, seconds, form):
     return rate
 
 
-def chart(ratios):
-    """Draws the ratios in ascending order, on a logarithmic scale."""
-    ratios = sorted(ratios)
-    width, height, left, top = 720, 300, 60, 20
-    low, high = math.log2(min(0.5, ratios[0])), math.log2(max(4, ratios[-1]))
-
-    def y(ratio):
-        return top + height * (high - math.log2(ratio)) / (high - low)
-    lines = []
-    for tick in (0.25, 0.5, 1, 1.5, 2, 4, 8, 16):
-        if low <= math.log2(tick) <= high:
-            lines.append(f'<line x1="{left}" x2="{left + width}" y1="{y(tick):.1f}" y2="{y(tick):.1f}" '
-                         f'stroke="{"#444" if tick == 1 else "#ccc"}"/>'
-                         f'<text x="{left - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>')
-    for i, ratio in enumerate(ratios):
-        x = left + width * (i + 0.5) / len(ratios)
-        lines.append(f'<circle cx="{x:.1f}" cy="{y(ratio):.1f}" r="2.5" fill="{"#2a6f97" if ratio >= 1 else "#c44536"}"/>')
-    share = sum(r >= 1 for r in ratios) / len(ratios)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 20} {top + height + 50}" '
-            f'font-family="sans-serif" font-size="12">{"".join(lines)}'
-            f'<text x="{left}" y="{top + height + 32}">{len(ratios)} random convolutions, in ascending order: times '
-            f'PyTorch\'s best; median {statistics.median(ratios):.2f}, {share:.0%} at 1 or above</text></svg>\n')
-
-
 def measure(args, s, cache):
     """Returns the rates of both sides and the ratio of each of our devices, medians over the rounds."""
     rates = {name: [] for name in [*args.devices, *args.forms]}
@@ -155,13 +130,11 @@ def parse():
     parser.add_argument("--devices", type=lambda names: names.split(","), default=["opencl", "host"])
     parser.add_argument("--isa", choices=list(TORCH_LIMITS), default=os.environ.get("MOKUME_ISA", "avx512"))
     parser.add_argument("--compile", action="store_true", help="also compare with torch.compile")
-    parser.add_argument("--shapes", type=int, default=200)
-    parser.add_argument("--first", type=int, default=0, help="skip the shapes before this one")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--shapes", type=int, default=200, help="of each seed")
+    parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], default=[1])
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--out")
-    parser.add_argument("--chart")
+    parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
     args.forms = ["contiguous", "channels last", *["compiled"] * args.compile]
     return args
@@ -174,8 +147,10 @@ def main():
     import torch
     threads = len(os.sched_getaffinity(0))
     torch.set_num_threads(threads)
-    generator = random.Random(args.seed)
-    shapes = [draw(generator) for _ in range(args.shapes)][args.first:]
+    shapes = []
+    for seed in args.seeds:
+        generator = random.Random(seed)
+        shapes += [draw(generator) for _ in range(args.shapes)]
     results = []
     with tempfile.TemporaryDirectory() as cache:
         for s in shapes:
@@ -187,12 +162,13 @@ def main():
         print(f"{device}: median {statistics.median(ratios):.2f}, {sum(r < 1 for r in ratios)} of {len(ratios)} below 1, "
               f"lowest {ratios[0]:.2f}")
     if args.out:
-        with open(args.out, "w") as f:
-            json.dump({**here, "torch": torch.__version__, "threads": threads,
-                       "seed": args.seed, "forms": args.forms, "results": results}, f, indent=1)
-    if args.chart:
-        with open(args.chart, "w") as f:
-            f.write(chart([r["ratio " + args.devices[0]] for r in results]))
+        options = f"--isa {args.isa} --shapes {args.shapes} --seeds {','.join(map(str, args.seeds))}"
+        args.out.write_text(json.dumps({
+            "what": "training speed on convolutions of random shapes over PyTorch's best", **here,
+            "command": f"bench/peers/cnn_shapes.py {options} --seconds {args.seconds:g} --rounds {args.rounds}"
+                       + " --compile" * args.compile,
+            "versions": f"PyTorch {torch.__version__} with {threads} threads: {', '.join(args.forms)}",
+            "results": results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -5,14 +5,16 @@
                                      [--devices host,opencl] [--out FILE]
 
 The networks are guide, LeNet-5, ResNet-8 with batch norm, and ten linear layers of 512, all with random weights. Each
-peer runs with one thread and with one for each core; its faster setting counts. The ratio is that of the medians of our
-fastest device and of the fastest peer. Needs torch, onnx, onnxruntime and openvino.
+peer runs with one thread and with one for each core. The ratios are those of the median of each of our devices and that
+of the fastest peer with its faster setting. Needs torch, onnx, onnxruntime and openvino.
 """
 import argparse
 import json
 import os
+import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -21,6 +23,9 @@ import onnxruntime
 import openvino
 import torch
 from torch import nn
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "campaign"))
+import campaign  # noqa: E402
 
 
 class Block(nn.Module):
@@ -131,8 +136,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--devices", default="host,opencl")
-    parser.add_argument("--out")
+    parser.add_argument("--out", type=pathlib.Path)
     arguments = parser.parse_args()
+    here = campaign.measured_here(arguments.out)
     cores = len(os.sched_getaffinity(0))
     found = []
     with tempfile.TemporaryDirectory() as folder:
@@ -155,14 +161,18 @@ def main():
                     for title, run in peers.items():
                         rates.setdefault(title, []).append(rate(run, batch, arguments.seconds))
                 medians = {title: statistics.median(all_) for title, all_ in rates.items()}
-                ours = max(medians[d] for d in arguments.devices.split(","))
                 best = max(medians[p] for p in peers)
-                found.append({"network": name, "batch": batch, "ratio": round(ours / best, 2),
+                ratios = {device: round(medians[device] / best, 2) for device in arguments.devices.split(",")}
+                found.append({"network": name, "batch": batch, "ratios": ratios,
                               "rows_per_s": {t: round(m) for t, m in medians.items()}})
                 print(json.dumps(found[-1]), flush=True)
     if arguments.out:
-        with open(arguments.out, "w", encoding="utf-8") as out:
-            json.dump(found, out, indent=1)
+        arguments.out.write_text(json.dumps({
+            "what": "predicted rows a second, medians of alternating rounds", **here,
+            "command": f"bench/peers/inference.py --batches {arguments.batches} --seconds {arguments.seconds:g} "
+                       f"--rounds {arguments.rounds} --devices {arguments.devices}",
+            "versions": f"ONNX Runtime {onnxruntime.__version__}, OpenVINO {openvino.__version__.partition('-')[0]}",
+            "results": found}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

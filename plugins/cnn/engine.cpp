@@ -244,15 +244,17 @@ mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* dropout) const 
 }
 
 // Returns the rows whose values take a few megabytes for each core, but enough of them that products do not wait for
-// their weights. A device without launches is one whose buffers are host memory.
+// their weights. The host divides products into tiles of kTile rows, and each core needs one. A device without launches
+// is one whose buffers are host memory.
 int64_t Engine::rows_at_once() const {
-  constexpr int64_t kFloats = int64_t{1} << 20, kFewest = 32;
+  constexpr int64_t kFloats = int64_t{1} << 20, kFewest = 32, kTile = 256;
   if (first_ == end_ || !now().values[first_].in_host_memory(device_)) return batch_;
   int64_t elements = 0;
   for (size_t stage = first_; stage < end_; ++stage)
     if (!in_place(*network_.stages[stage], false)) elements += network_.stages[stage]->out.elements();
-  const int64_t floats = kFloats * std::max<int64_t>(1, device_.info().compute_units);
-  return std::max(kFewest, floats / std::max<int64_t>(1, elements));
+  const int64_t cores = std::max<int64_t>(1, device_.info().compute_units);
+  const int64_t rows = std::max(kFewest, kFloats * cores / std::max<int64_t>(1, elements)), whole = kTile * cores;
+  return rows <= kTile ? rows : (rows + whole - 1) / whole * whole;
 }
 
 void Engine::record(int64_t rows) {
