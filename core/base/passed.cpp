@@ -64,6 +64,7 @@ Passed::Passed(const std::string& cache, const std::string& check, std::string w
     damaged_ = !content || !content->checked;
     if (damaged_) return;
     const auto record = nlohmann::json::parse(content->object);
+    if (!record.contains("what")) return;  // another version wrote it
     known_ = record.at("what") == what_ && record.at("circumstances") == circumstances_ &&
              record.at("states") == states_of(record.at("files").get<std::vector<std::string>>());
   } catch (const std::exception&) {

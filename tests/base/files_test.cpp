@@ -1,5 +1,6 @@
 #include "base/files.hpp"
 #include "base/passed.hpp"
+#include "base/sealed.hpp"
 
 #include <gtest/gtest.h>
 #include <pwd.h>
@@ -169,6 +170,14 @@ TEST_F(Files, ADamagedRecordOfWhatPassedCountsForNothing) {
     EXPECT_FALSE(read.known()) << at;
     EXPECT_TRUE(read.damaged()) << at;
   }
+}
+
+TEST_F(Files, ARecordOfAnotherVersionIsNotDamaged) {
+  fs::create_directories(path("cache/checks"));
+  write_file(Passed(path("cache"), "checks", "it").file(), seal(R"({"library":"it","files":[],"states":[]})"));
+  const Passed read(path("cache"), "checks", "it");
+  EXPECT_FALSE(read.known());
+  EXPECT_FALSE(read.damaged());
 }
 
 TEST(Sha256Test, KnownDigests) {
