@@ -62,6 +62,15 @@ class Predictions : public testing::TestWithParam<const char*> {
     return y;
   }
 
+  // Returns the commands of a prediction that follows a few others.
+  Commands commands_of_a_row(Engine& engine) {
+    engine.parameters().write(0, all_initial_values(network_, 1, 2));
+    for (int warm = 0; warm < 3; ++warm) predicted(engine, x_.data(), 1);
+    test::take_commands();
+    predicted(engine, x_.data(), 1);
+    return test::take_commands();
+  }
+
   const Network network_ = network_of(GetParam());
   const std::vector<float> x_ = random_floats(kRows * 28 * 28, 3);
   std::unique_ptr<World> world_;
@@ -81,11 +90,7 @@ TEST_P(Predictions, OfARowTakeOneLaunchAndOneWait) {
   open("always");
   if (IsSkipped()) return;
   Engine engine(world_->device(), network_, 1, false);
-  engine.parameters().write(0, all_initial_values(network_, 1, 2));
-  for (int warm = 0; warm < 3; ++warm) predicted(engine, x_.data(), 1);
-  test::take_commands();
-  predicted(engine, x_.data(), 1);
-  EXPECT_EQ(test::take_commands(), (Commands{.launches = 1, .copies = 0, .waits = 1}));
+  EXPECT_EQ(commands_of_a_row(engine), (Commands{.launches = 1, .copies = 0, .waits = 1}));
   one_by_one(engine, x_.data(), 1);
   EXPECT_GT(test::take_commands().launches, 1U);
 }
@@ -95,11 +100,7 @@ TEST_P(Predictions, BeginWithSeparateLaunches) {
   open("worthwhile");
   if (IsSkipped()) return;
   Engine engine(world_->device(), network_, 1, false);
-  engine.parameters().write(0, all_initial_values(network_, 1, 2));
-  for (int warm = 0; warm < 3; ++warm) predicted(engine, x_.data(), 1);
-  test::take_commands();
-  predicted(engine, x_.data(), 1);
-  EXPECT_GT(test::take_commands().launches, 1U);
+  EXPECT_GT(commands_of_a_row(engine).launches, 1U);
 }
 
 // Other weights, numbers of rows and engines follow each other on one queue, and the next engine may get the memory of
