@@ -24,8 +24,9 @@ struct Call {
   sdk::Host host;
   const Loops& loops;
   ParallelRegion* region = nullptr;  // if null, the host runs the loops
+  bool strict = false;               // computes the op as docs/explained/numbers.md defines it
 
-  Call with(const mk_op& other) const { return {other, host, loops, region}; }
+  Call with(const mk_op& other) const { return {other, host, loops, region, strict}; }
 
   View<const float> input(int i) const { return view<const float>(op.inputs[i]); }
   View<const int32_t> indices(int i) const { return view<const int32_t>(op.inputs[i]); }

@@ -16,6 +16,7 @@ struct mk_device {
   mokume::sdk::Host host;
   bool oracle;
   mokume::host::Precision precision;
+  bool strict;  // computes every op as docs/explained/numbers.md defines it
   const mokume::host::Loops* loops;
   uint64_t max_buffer_bytes;
 };

@@ -24,6 +24,7 @@ namespace {
 
 constexpr char kIsaKey[] = "host.isa";
 constexpr char kGemmKey[] = "host.gemm";
+constexpr char kNumericsKey[] = "numerics";
 
 // Holds functions by op code, or null where the folder has no file for the op.
 using OpTable = std::array<OpFunction, MK_OP_COUNT_>;
@@ -71,6 +72,19 @@ std::string_view text(const char (&field)[N]) {
   return {field, strnlen(field, N)};
 }
 
+bool wants_strict(std::span<const mk_choice> choices) {
+  bool strict = false;
+  for (const mk_choice& choice : choices) {
+    if (text(choice.key) != kNumericsKey) continue;
+    const std::string_view value = text(choice.value);
+    if (value != "fast" && value != "strict")
+      throw Error(MK_INVALID_ARGUMENT,
+                  "host: numerics = " + std::string(value) + " is unknown; known values are fast, strict");
+    strict = value == "strict";
+  }
+  return strict;
+}
+
 const Loops* apply_choices(std::span<const mk_choice> choices) {
   const Loops* loops = &best_loops();
   for (const mk_choice& choice : choices) {
@@ -111,7 +125,7 @@ int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members,
     const auto run_all = [&](ParallelRegion* region) {
       for (uint32_t m = 0; m < members; ++m)
         for (uint32_t k = 0; k < each; ++k) {
-          const Call call{ops[m][k], device.host, *device.loops, region};
+          const Call call{ops[m][k], device.host, *device.loops, region, device.strict};
           check_indices(call);
           if (k + 1 < each && run_both(device, call, ops[m][k + 1]))
             ++k;
@@ -151,14 +165,16 @@ class Backend {
     const bool oracle = index == kOracleDevice;
     const Loops* loops = oracle ? &best_loops() : apply_choices(choices);
     return std::make_unique<mk_device>(
-        mk_device{host_, oracle, precision_of(choices), loops, device_info(index).max_buffer_bytes});
+        mk_device{host_, oracle, precision_of(choices), !oracle && wants_strict(choices), loops,
+                  device_info(index).max_buffer_bytes});
   }
 
   // The oracle has no other choices, because it is the same plain C++ everywhere.
   static std::vector<sdk::Choice> choices(const mk_device& device) {
     const sdk::Choice precision{"precision", std::string(name_of(device.precision))};
     if (device.oracle) return {precision};
-    return {precision, {kIsaKey, device.loops->isa}, {kGemmKey, onednn_choice()}};
+    if (device.strict) return {precision, {kNumericsKey, "strict"}, {kIsaKey, device.loops->isa}};
+    return {precision, {kNumericsKey, "fast"}, {kIsaKey, device.loops->isa}, {kGemmKey, onednn_choice()}};
   }
 
   static std::unique_ptr<mk_buffer> create_buffer(mk_device& device, uint64_t bytes) {
@@ -182,7 +198,7 @@ class Backend {
   }
 
   static std::unique_ptr<mk_event> submit(mk_queue& queue, const mk_op& op, bool want_event) {
-    const Call call{op, queue.device->host, *queue.device->loops};
+    const Call call{op, queue.device->host, *queue.device->loops, nullptr, queue.device->strict};
     check_indices(call);
     return timed(queue, want_event, [&] { run(*queue.device, call); });
   }

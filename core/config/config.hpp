@@ -91,6 +91,7 @@ struct Config {
   std::string split = "auto";                   // [devices] split: "auto", "batch", "states" or "layers"
   std::string sums = "mpi";                     // [devices] sums, "mpi" or "sockets"
   std::string precision = "fp32";               // [devices] precision, "fp32", "tf32" or "bf16"
+  std::string numerics = "fast";                // [devices] numerics, "fast" or "strict"
   std::string repeat_splits;                    // [devices] repeat_splits, a run directory, or "" if speeds decide
   std::vector<std::string> plugin_directories;  // [plugins] directories, which are absolute paths
   uint64_t memory_bytes = 0;                    // [devices] memory, in bytes per device, or 0 if the machine decides

@@ -390,6 +390,11 @@ std::vector<Parameter> device_keys() {
           "bits of mantissa and sum in fp32; other devices compute in fp32",
           kInPlan | kPlanIfSet, kIn<&Config::precision>)
           .one_of({"fp32", "tf32", "bf16"}),
+      Key("devices", "numerics", Type::text,
+          "fast: each device may order sums and choose algorithms as suits it, within stated tolerances. strict: every "
+          "op has one definition to the bit, so that all devices give the same results",
+          kInPlan | kPlanIfSet, kIn<&Config::numerics>)
+          .one_of({"fast", "strict"}),
       Key("devices", "repeat_splits", Type::text,
           "run directory; a team divides its work as in that run, at the same points, instead of by speed", 0,
           kIn<&Config::repeat_splits>),

@@ -103,9 +103,15 @@ void Device::read_choices() {
     ask();
   }
   made.resize(std::min<size_t>(count, made.size()));
-  // A backend that does not know the precision ignores it.
+  // A backend that does not know the precision or the numerics ignores them.
   if (const auto precision = choices_.find("precision"); precision != choices_.end()) precision->second = "fp32";
+  const auto numerics = choices_.find("numerics");
+  const bool strict = numerics != choices_.end() && numerics->second == "strict";
+  if (numerics != choices_.end()) numerics->second = "fast";
   for (const mk_choice& choice : made) choices_[text_of(choice.key)] = text_of(choice.value);
+  if (strict && choices_["numerics"] != "strict")
+    throw Error(MK_DEVICE_ERROR, "its backend does not offer strict numerics: leave the device out with --devices, or "
+                                 "set devices.numerics to fast");
 }
 
 mk_buffer* Device::buffer_create(uint64_t bytes) {

@@ -71,6 +71,7 @@ Devices::Devices(const Machine& machine, const Experiment& experiment, base::Log
   const auto recorded_for = [&](const device::Listed& d) {
     device::Choices choices = choices_for(recorded, d.device_class());
     choices.emplace("precision", config.precision);
+    choices.emplace("numerics", config.numerics);
     return choices;
   };
   if (config.isolation != "process") {

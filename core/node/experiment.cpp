@@ -105,6 +105,10 @@ void Experiment::check_precision() const {
   if (config_.precision != "fp32" && model_->rounds == 0)
     throw Error(MK_INVALID_ARGUMENT, "devices.precision is '" + config_.precision + "', but the model '" +
                                          config_.model + "' needs exact operands: set it to fp32, or remove it");
+  if (config_.precision != "fp32" && config_.numerics == "strict")
+    throw Error(MK_INVALID_ARGUMENT, "devices.precision is '" + config_.precision +
+                                         "', but strict numerics define sums of fp32 operands only: set "
+                                         "devices.precision to fp32, or devices.numerics to fast");
 }
 
 void Experiment::check_metrics() const {

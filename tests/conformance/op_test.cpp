@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <sstream>
 
@@ -72,6 +73,36 @@ void expect_close(const Problem& problem, uint32_t output, const std::vector<Wor
                       << "; the first:" << first.str();
 }
 
+// Returns whether the devices compute with strict numerics (docs/explained/numbers.md).
+bool strict() {
+  const char* choices = std::getenv("MOKUME_TEST_CHOICES");
+  return choices != nullptr && std::string(choices).find("numerics=strict") != std::string::npos;
+}
+
+// Expects the same bits in every output. All NaNs are one value, and so are both zeros (docs/explained/numbers.md).
+void expect_same_values(const Problem& problem, const std::vector<Words>& got, const std::vector<Words>& want) {
+  for (uint32_t o = 0; o < problem.op.n_outputs; ++o) {
+    const mk_tensor& out = problem.op.outputs[o];
+    const size_t memory = Problem::memory_of(out);
+    const auto same = [&](uint32_t a, uint32_t b) {
+      if (a == b || out.dtype == MK_I32) return a == b;
+      const float x = as_float(a), y = as_float(b);
+      return x == y || (std::isnan(x) && std::isnan(y));
+    };
+    int wrong = 0;
+    std::ostringstream first;
+    for (int64_t r = 0; r < out.rows; ++r)
+      for (int64_t c = 0; c < out.columns; ++c) {
+        const size_t at = Problem::place(out, r, c);
+        const uint32_t a = got[memory][at], b = want[memory][at];
+        if (!same(a, b) && ++wrong <= 3)
+          first << "\n  (" << r << ", " << c << "): " << std::hexfloat << as_float(a) << ", host " << as_float(b);
+      }
+    EXPECT_EQ(wrong, 0) << "strict: " << ops::text(problem.op) << ": of " << out.rows * out.columns
+                        << " elements of output " << o << " differ from the host's; the first:" << first.str();
+  }
+}
+
 // Returns whether the device leaves this op to the host backend.
 bool denied(DeviceUnderTest& dut, const Problem& problem) {
   return dut.table().supports(dut.device(), &problem.op) == MK_SUPPORT_NO;
@@ -89,6 +120,7 @@ void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const
   expect_near_oracle(machine, op, problem, got);
   keep_or_expect_bits(std::string(ops::rule(op.code).name) + "." + one.name, got);
   EXPECT_TRUE(run(dut, problem) == got) << "the same op gave other bits the second time";
+  if (strict()) expect_same_values(problem, got, run(*machine.find("host", 0), problem));
   if (one.size == Size::large) return;
   const size_t said = machine.host().lines().size();
   expect_same_in_group(dut, {problem});

@@ -83,7 +83,7 @@ void convolve(Launcher& launcher, const FilteredConvolution& c, const mk_tensor&
 bool suits_winograd(const mk_device& device, const ConvProblem& p) {
   const ops::Window& w = p.window;
   return (device.info.kind != MK_DEVICE_GPU || uses_vectors(device)) && device.choices.conv == "winograd" &&
-         p.plain() && has_filtered_window(w) && w.channels % device.vector_width == 0 &&
+         !device.choices.strict() && p.plain() && has_filtered_window(w) && w.channels % device.vector_width == 0 &&
          p.out_channels % device.vector_width == 0 && w.channels + p.out_channels <= kMostChannels;
 }
 

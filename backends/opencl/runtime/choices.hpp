@@ -7,6 +7,7 @@
 namespace mokume::opencl {
 
 struct Choices {
+  std::string numerics;   // "fast" or "strict", as the run asks
   std::string precision;  // "fp32", "tf32" or "bf16", as the run asks
   std::string units;      // the matrix units that round operands to it, or "none" (units/units.hpp)
   std::string gemm;       // "vector", "tile" or "clblast"
@@ -14,6 +15,8 @@ struct Choices {
   std::string map;        // "vector" or "scalar", for kernel_map and every op that accesses each element once
   // Decides whether one core runs all ops of a member: "always", "never", or "worthwhile" (after enough groups).
   std::string sequence;
+
+  bool strict() const { return numerics == "strict"; }
 };
 
 }  // namespace mokume::opencl

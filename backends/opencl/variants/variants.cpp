@@ -12,12 +12,15 @@
 namespace mokume::opencl {
 namespace {
 
+std::vector<std::string> fast_first(const mk_device&) { return {"fast"}; }
+
 // Returns the cache file of the device class, which depends on all that makes two devices run the same code.
 std::string class_file(const mk_device& device) {
   if (device.cache_directory.empty()) return "";
   const mk_device_info& i = device.info;
   std::string key;
   for (const char* text : {i.name, i.driver, i.version, i.isa}) key += std::string(text) + '\0';
+  if (device.choices.strict()) key += "strict";
   for (const VariantSet* set : variant_sets())
     for (const char* source : set->sources) key += std::string(source) + '\0';
   return device.cache_directory + "/choices-" + sha256(key).substr(0, 32) + ".txt";
@@ -70,6 +73,7 @@ Choices given_choices(std::span<const mk_choice> choices) {
 
 void choose_variants(mk_device& device, const Choices& given) {
   device.choices = given;
+  if (device.choices.numerics.empty()) device.choices.numerics = "fast";
   const std::string file = class_file(device);
   const Choices known = remembered(file);
   Choices measured = known;
@@ -79,6 +83,8 @@ void choose_variants(mk_device& device, const Choices& given) {
     if (set->slot == &Choices::conv && another_gemm) continue;
     if ((device.choices.*set->slot).empty()) device.choices.*set->slot = known.*set->slot;
   }
+  if (device.choices.gemm == "clblast" && device.choices.strict())
+    throw Error(MK_DEVICE_ERROR, "opencl: CLBlast's sums have no strict definition: start a new run");
   if (device.choices.gemm == "clblast" && !device.clblast->available())
     throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
   std::unique_ptr<mk_queue> queue;
@@ -103,5 +109,7 @@ void choose_variants(mk_device& device, const Choices& given) {
     if (!(measured.*set->slot).empty()) text += std::string(set->key) + " " + measured.*set->slot + "\n";
   replace_file(file, text);
 }
+
+const VariantSet kNumericsVariants{"numerics", &Choices::numerics, {"fast", "strict"}, {}, fast_first, nullptr};
 
 }  // namespace mokume::opencl

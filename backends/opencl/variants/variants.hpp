@@ -4,6 +4,7 @@
 #include <span>
 
 #include "runtime/device.hpp"
+#include "variants/variant_set.hpp"
 
 namespace mokume::opencl {
 
@@ -14,5 +15,8 @@ Choices given_choices(std::span<const mk_choice> choices);
 // Sets each member of device.choices from the first source that has a value: `given`, the cache file of this device
 // class, or a race, which takes tens of milliseconds of kernel time. Adds the winners of races to the cache file.
 void choose_variants(mk_device& device, const Choices& given);
+
+// The choice `numerics`, "fast" or "strict", which a run gives. It precedes all others, which depend on it.
+extern const VariantSet kNumericsVariants;
 
 }  // namespace mokume::opencl

@@ -27,6 +27,7 @@
 // all outputs of its tiles. relu of a NaN is NaN.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "sdk/ops/bias_act.hpp"
@@ -58,6 +59,24 @@ inline mk_op conv2d_grad_weight(const mk_tensor& x, const mk_tensor& dy, const W
   if (dbias.buffer != nullptr) op.outputs[op.n_outputs++] = dbias;
   op.conv2d.window = window;
   return op;
+}
+
+// Divides the rows of windows of all images, image after image, into pieces of `rows_each` rows, of which the last may
+// have fewer. conv2d_grad_weight sums each piece in one chain of fma() in the order of the windows, and adds the sums
+// of the pieces in order, beginning with the first. If the rows of dy are not contiguous, every image is a piece.
+//
+// A piece has at least 256 windows, so that its sums cost little, and there are at most 64 pieces, which fit into 64
+// MiB.
+struct GradientPieces {
+  int64_t rows_each, count;
+};
+inline GradientPieces gradient_pieces(const Window& w, int64_t images, int64_t filters) {
+  constexpr int64_t kWindows = 256, kMost = 64, kFloats = int64_t{1} << 24;
+  const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  const int64_t rows = std::max<int64_t>(images * w.out_height(), 1);
+  const int64_t most = std::clamp<int64_t>(kFloats / std::max<int64_t>(w.patch() * filters, 1), 1, kMost);
+  const int64_t each = std::min(rows, std::max(up(kWindows, w.out_width()), up(rows, most)));
+  return {each, up(rows, each)};
 }
 
 MOKUME_ATTRIBUTES(kConv2dAttributes, mk_conv2d, MK_CONV2D(MOKUME_ATTRIBUTE, MOKUME_PART));
