@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "config/diagnostics.hpp"
 #include "config/value.hpp"
+#include "sdk/portable.hpp"
 
 namespace mokume::config {
 namespace {
@@ -164,15 +165,15 @@ class SpaceReader {
     return true;
   }
 
-  double value_at(double end) const { return notation_->base == 0 ? end : std::pow(notation_->base, end); }
+  double value_at(double end) const { return notation_->base == 0 ? end : sdk::portable::pow(notation_->base, end); }
 
   // Returns value i of a list of n values.
   double value_of(int64_t i, int64_t n) const {
     if (i == 0 || i + 1 == n) return value_at(i == 0 ? first_ : last_);
-    const double from = notation_->logarithm ? std::log10(first_) : first_;
-    const double to = notation_->logarithm ? std::log10(last_) : last_;
+    const double from = notation_->logarithm ? sdk::portable::log10(first_) : first_;
+    const double to = notation_->logarithm ? sdk::portable::log10(last_) : last_;
     const double at = from + static_cast<double>(i) * ((to - from) / static_cast<double>(n - 1));
-    return notation_->logarithm ? std::pow(10, at) : value_at(at);
+    return notation_->logarithm ? sdk::portable::pow(10, at) : value_at(at);
   }
 
   bool check_ends() {
@@ -185,8 +186,8 @@ class SpaceReader {
 
   bool make_distribution() {
     space_.kind = notation_->kind;
-    space_.low = notation_->logarithm ? std::log10(first_) : first_;
-    space_.high = notation_->logarithm ? std::log10(last_) : last_;
+    space_.low = notation_->logarithm ? sdk::portable::log10(first_) : first_;
+    space_.high = notation_->logarithm ? sdk::portable::log10(last_) : last_;
     return check_ends();
   }
 
@@ -375,7 +376,7 @@ std::string doubt_about(const Space& space) {
   return fmt::format(
       "'log10_uniform' of {} draws from 10^{} = {:.6g} to 10^{} = {:.6g}; for values from {} to {}, write "
       "log_uniform = [{}, {}]",
-      printable(space.name), first, std::pow(10, space.low), last, std::pow(10, space.high), first, last, first, last);
+      printable(space.name), first, sdk::portable::pow(10, space.low), last, sdk::portable::pow(10, space.high), first, last, first, last);
 }
 
 std::optional<Space> read_space(const std::string& name, const Parameter* parameter, const std::string& method,

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "sdk/philox.hpp"
+#include "sdk/portable.hpp"
 
 namespace mokume::data {
 namespace {
@@ -23,7 +24,7 @@ using Factors = std::array<double, kFactors>;
 // uniform factors, its variance is 23.8. The noise adds 1, which no model can explain.
 double target_of(const Factors& z, double noise) {
   const double bend = z[2] - 0.5;
-  return 10 * std::sin(std::numbers::pi * z[0] * z[1]) + 20 * bend * bend + 10 * z[3] + 5 * z[4] + noise;
+  return 10 * sdk::portable::cos_pi(std::fabs(z[0] * z[1] - 0.5)) + 20 * bend * bend + 10 * z[3] + 5 * z[4] + noise;
 }
 
 // Returns noise of mean 0 and variance 1, always within +-3.5. Uses only +, - and *, so that all platforms agree.

@@ -53,8 +53,12 @@ bool agree(const FitRecord& a, const FitRecord& b, const Bounds& bounds, const T
   return true;
 }
 
+bool must_be_equal(const FitRecord& a, const FitRecord& b, const Bounds& bounds) {
+  return bounds.strict || a.device_class == b.device_class;
+}
+
 bool consistent(const FitRecord& a, const FitRecord& b, const Bounds& bounds) {
-  return a.device_class == b.device_class ? same_result(a, b) : agree(a, b, bounds);
+  return must_be_equal(a, b, bounds) ? same_result(a, b) : agree(a, b, bounds);
 }
 
 }  // namespace mokume::journal

@@ -19,7 +19,10 @@ struct Tolerance {
 // unknown metrics, are numbers.
 bool agree(const FitRecord& a, const FitRecord& b, const Bounds& bounds, const Tolerance& tolerance = {});
 
-// Returns agree() for records of different device classes, and same_result() within one class.
+// Returns whether the records must not differ at all: they are of one device class, or the run has strict numerics.
+bool must_be_equal(const FitRecord& a, const FitRecord& b, const Bounds& bounds);
+
+// Returns same_result() for records that must be equal, and otherwise agree().
 bool consistent(const FitRecord& a, const FitRecord& b, const Bounds& bounds);
 
 }  // namespace mokume::journal

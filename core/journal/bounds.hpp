@@ -32,6 +32,7 @@ struct Bounds {
   std::optional<int64_t> test_rows = std::nullopt;            // empty if unknown
   std::optional<int64_t> classes = std::nullopt;              // 0 if the targets are numbers; empty if unknown
   std::optional<std::vector<Metric>> metrics = std::nullopt;  // in the order of the values; empty if unknown
+  bool strict = false;  // strict numerics: devices of all classes give the same bits
 };
 
 // Throws Error(MK_BAD_DATA), which names the field and its value, if the record of a fit is impossible: no validated

@@ -77,8 +77,8 @@ struct Entry {
 std::string disagreement_text(const Entry& counts, const Entry& other, bool one_class) {
   return fmt::format("fit {} has one result in {}, which counts, and another in {}: {}", counts.record.fit,
                      counts.place(), other.place(),
-                     one_class ? "devices of one class must give the same bits, so one of them is wrong; delete "
-                                 "the line that you do not trust"
+                     one_class ? "the devices must give the same bits, so one of them is wrong; delete the line "
+                                 "that you do not trust"
                                : "they differ more than devices of different classes should; computing it on "
                                  "a third device shows which one is wrong");
 }
@@ -128,7 +128,7 @@ class Reader {
       const Entry &counts = entries.front(), &other = entries[i];
       const bool same_work = counts.record.refit == other.record.refit;
       if (!same_work || consistent(counts.record, other.record, bounds_)) continue;
-      const bool one_class = counts.record.device_class == other.record.device_class;
+      const bool one_class = must_be_equal(counts.record, other.record, bounds_);
       contents_.disagreements.push_back({counts.record.fit, one_class, disagreement_text(counts, other, one_class)});
     }
     for (size_t i = 0; i < entries.size(); ++i) {

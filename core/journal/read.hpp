@@ -25,7 +25,7 @@ struct RecordedSession {
 // Describes a fit that was computed repeatedly, with inconsistent results: see consistent() in agree.hpp.
 struct Disagreement {
   uint32_t fit = 0;
-  bool one_class = false;  // both results are of one device class, where bits must be equal
+  bool one_class = false;  // both results must have equal bits: see must_be_equal()
   std::string text;        // one sentence that names both locations and the record that counts
 };
 

@@ -272,14 +272,16 @@ std::vector<results::Metric> metrics_of(const mk_model& model, bool classes, con
 }
 
 journal::Bounds bounds_of(const std::vector<results::Metric>& metrics, int64_t rows, int64_t test_rows,
-                          int64_t classes) {
+                          int64_t classes, const config::Config& config) {
   std::vector<journal::Bounds::Metric> bounded;
   for (const results::Metric& metric : metrics) bounded.push_back({metric.name, metric.integer});
-  return {rows, test_rows, classes, std::move(bounded)};
+  return {.rows = rows, .test_rows = test_rows, .classes = classes, .metrics = std::move(bounded),
+          .strict = config.numerics == "strict"};
 }
 
 journal::Bounds Experiment::bounds() const {
-  return bounds_of(metrics(), data_.train.rows, data_.test.rows, static_cast<int64_t>(data_.class_names.size()));
+  return bounds_of(metrics(), data_.train.rows, data_.test.rows, static_cast<int64_t>(data_.class_names.size()),
+                   config_);
 }
 
 config::SchemaLookup schema_lookup(registry::Registry& registry) {

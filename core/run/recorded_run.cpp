@@ -113,12 +113,23 @@ void RecordedRun::recall_speeds(std::vector<std::vector<cluster::LocalDevice>>& 
 // and a different choice may change the last bits.
 std::string RecordedRun::reproducibility(bool team) const {
   std::string text = "same plan everywhere; results of mixed device classes agree within tolerance";
+  if (strict())
+    return team ? "bit-identical on any number of devices of all classes if the team sums gradients of global batches; "
+                  "otherwise on the same number of devices (strict numerics)"
+                : "bit-identical on any number of devices of all classes, nodes and restarts (strict numerics)";
   if (record_.device_classes.size() == 1)
     text =
         team ? "bit-identical on any number of devices of this class if the team sums gradients of global batches; "
                "otherwise on the same number of devices; with the kernels in run.json"
              : "bit-identical on any number of devices of this class, nodes and restarts, with the kernels in run.json";
   return text + precisions();
+}
+
+bool RecordedRun::strict() const {
+  return std::any_of(record_.choices.begin(), record_.choices.end(), [](const auto& one) {
+    const auto found = one.second.find("numerics");
+    return found != one.second.end() && found->second == "strict";
+  });
 }
 
 // Returns the precision of each device class that does not compute in fp32.

@@ -38,6 +38,7 @@ class RecordedRun {
 
  private:
   std::string precisions() const;
+  bool strict() const;
 
   RunDirectory directory_;
   RunRecord record_;

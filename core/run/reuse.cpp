@@ -132,7 +132,7 @@ class Search {
     const node::ModelExperiment values(config, plan, data, splits, experiment_.model());
     const Keys keys({config, plan, splits, *values.get(), experiment_.model()});
     const auto classes = static_cast<int64_t>(data.class_names.size());
-    const journal::Bounds bounds = node::bounds_of(metrics, data.train.rows, record.data.test_rows, classes);
+    const journal::Bounds bounds = node::bounds_of(metrics, data.train.rows, record.data.test_rows, classes, config);
     for (const journal::FitRecord& fit : journal::read_all(directory + "/journal", plan, bounds).records)
       take(keys.of(fit.fit), fit, *places, offer);
     std::sort(offer.records.begin(), offer.records.end(), [](const auto& a, const auto& b) { return a.fit < b.fit; });
@@ -146,7 +146,8 @@ class Search {
   bool classifies() const { return !experiment_.data().class_names.empty(); }
   bool comparable(const config::Config& config) const {
     return config.model == experiment_.config().model && !config.team &&
-           config.precision == experiment_.config().precision && inputs_of(config) == inputs_of(experiment_.config());
+           config.precision == experiment_.config().precision &&
+           config.numerics == experiment_.config().numerics && inputs_of(config) == inputs_of(experiment_.config());
   }
 
   void take(const std::string& key, journal::FitRecord fit, const std::vector<size_t>& places, Reusable& offer) const {

@@ -155,7 +155,7 @@ results::RunView view_of(registry::Registry& registry, const std::string& direct
                                  "resume " + directory + "` computes its fits again");
   const journal::Contents contents =
       journal::read_all(directory + "/journal", view.plan,
-                        node::bounds_of(view.metrics, view.data_rows, view.data_test_rows, view.data_classes));
+                        node::bounds_of(view.metrics, view.data_rows, view.data_test_rows, view.data_classes, config));
   add_records(view, contents, directory);
   view.nested = read_nested(directory, view.data_classes);
   view.structure = read_structure(directory);

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "sdk/error.hpp"
 #include "sdk/philox.hpp"
+#include "sdk/portable.hpp"
 
 namespace mokume::search {
 namespace {
@@ -38,8 +39,8 @@ int64_t draw_integer(const Space& space, const sdk::Random& random) {
 int64_t draw_logarithm(const Space& space, const sdk::Random& random) {
   if (space.low < 1 || space.high < space.low)
     throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' needs ends from 1 on, in ascending order");
-  const double low = std::log(space.low - 0.5), high = std::log(space.high + 0.5);
-  const double value = std::round(std::exp(low + random.uniform(0) * (high - low)));
+  const double low = sdk::portable::log(space.low - 0.5), high = sdk::portable::log(space.high + 0.5);
+  const double value = std::round(sdk::portable::exp(low + random.uniform(0) * (high - low)));
   return static_cast<int64_t>(std::clamp(value, space.low, space.high));
 }
 
@@ -55,7 +56,7 @@ Value draw(const Space& space, const sdk::Random& random) {
     case Space::Kind::real_uniform:
       return draw_real(space, random);
     case Space::Kind::log10_uniform:
-      return std::pow(10.0, space.low + random.uniform(0) * (space.high - space.low));
+      return sdk::portable::pow(10.0, space.low + random.uniform(0) * (space.high - space.low));
     case Space::Kind::integer_uniform:
       return draw_integer(space, random);
     case Space::Kind::integer_log:

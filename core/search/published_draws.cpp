@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "sdk/error.hpp"
+#include "sdk/portable.hpp"
 #include "search/numpy_random.hpp"
 
 namespace mokume::search {
@@ -70,7 +71,7 @@ Value draw_value(numpy::Generator& random, const Space& space) {
   if (space.kind == Space::Kind::integer_uniform)
     return random.integers(static_cast<int64_t>(space.low), static_cast<int64_t>(space.high) + 1);
   const double real = random.random() * (space.high - space.low) + space.low;
-  return space.kind == Space::Kind::log10_uniform ? std::pow(10.0, real) : real;
+  return space.kind == Space::Kind::log10_uniform ? sdk::portable::pow(10.0, real) : real;
 }
 
 }  // namespace

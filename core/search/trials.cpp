@@ -1,8 +1,6 @@
 #include "search/trials.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "sdk/philox.hpp"
+#include "sdk/portable.hpp"
 
 namespace mokume::search {
 namespace {
@@ -33,24 +32,10 @@ bool is_number(const Value& value) { return !std::isnan(number(value)); }
 double place_in(const Space& space, double value) {
   const bool logarithm = space.kind == Space::Kind::log10_uniform || space.kind == Space::Kind::integer_log;
   const bool exponents = space.kind == Space::Kind::log10_uniform;
-  const double low = logarithm && !exponents ? std::log10(space.low) : space.low;
-  const double high = logarithm && !exponents ? std::log10(space.high) : space.high;
-  const double at = logarithm ? std::log10(value) : value;
+  const double low = logarithm && !exponents ? sdk::portable::log10(space.low) : space.low;
+  const double high = logarithm && !exponents ? sdk::portable::log10(space.high) : space.high;
+  const double at = logarithm ? sdk::portable::log10(value) : value;
   return high > low ? std::clamp((at - low) / (high - low), 0.0, 1.0) : 0.5;
-}
-
-// Returns exp(x) for x <= 0 to about 1e-13, or 0 below -700. Only additions and products compute it, so every machine
-// chooses the same trials; the library's exp() may differ in the last bit.
-double exponential(double x) {
-  if (x < -700) return 0;
-  constexpr double kRounds = 0x1.8p52;  // a sum with it has no fraction
-  const double whole = x * 1.4426950408889634 + kRounds - kRounds;
-  const double rest = x - whole * 0.6931471803691238 - whole * 1.9082149292705877e-10;  // ln 2 in two parts
-  constexpr std::array kTaylor = {1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
-                                  1.0 / 120,      1.0 / 24,      1.0 / 6,      1.0 / 2,     1.0,        1.0};
-  double sum = 0;
-  for (const double term : kTaylor) sum = sum * rest + term;
-  return sum * std::bit_cast<double>(static_cast<uint64_t>(whole + 1023) << 52U);
 }
 
 // Rounds a value of the library to its first digits, in which all libraries agree.
@@ -105,7 +90,7 @@ class TrialChooser::Density {
         squares += distance * distance;
       }
     }
-    return product * exponential(-0.5 * squares);
+    return product * sdk::portable::exp_quick(-0.5 * squares);
   }
 
   const TrialChooser& chooser_;

@@ -66,6 +66,7 @@ team = false
 split = "auto"
 sums = "mpi"
 precision = "fp32"
+numerics = "fast"
 
 [output]
 directory = "runs"

@@ -106,5 +106,14 @@ TEST(Consistent, WithinAClassRequiresTheSameBits) {
   EXPECT_TRUE(consistent(a, b, {}));
 }
 
+TEST(Consistent, StrictNumericsRequireTheSameBitsEverywhere) {
+  FitRecord a = make_record(4), b = make_record(4);
+  b.device_class = "another";
+  const Bounds strict{.strict = true};
+  EXPECT_TRUE(consistent(a, b, strict));
+  b.values[0] = std::nextafter(b.values[0], 9.0);
+  EXPECT_FALSE(consistent(a, b, strict));
+}
+
 }  // namespace
 }  // namespace mokume::journal

@@ -25,8 +25,8 @@ TEST(Tree, KeepsItsRules) {
 // remembers the files that passed a check.
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 44000U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 39300U);
+  EXPECT_LE(core_lines(tree), 46000U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 40500U);
 }
 
 // ---- tests of the checker

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "journal/agree.hpp"
 #include "journal/line.hpp"
 #include "journal/read.hpp"
 #include "sdk/error.hpp"
@@ -211,7 +212,7 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
     if (journal::same_result(*known, record)) return;
     supersede(record);
     // Only readers of the journals compare results of different classes, which may differ within a tolerance.
-    if (known->device_class != record.device_class) return;
+    if (!must_be_equal(*known, record, work_.bounds)) return;
     if (held.probe) {
       last_error_ = {MK_DEVICE_ERROR,
                      fmt::format("{} gave a different result for fit {} than before", by.id, record.fit)};

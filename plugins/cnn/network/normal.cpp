@@ -4,6 +4,8 @@
 #include <numbers>
 #include <span>
 
+#include "sdk/portable.hpp"
+
 namespace mokume::cnn {
 namespace {
 
@@ -35,7 +37,7 @@ constexpr double kFarBelow[] = {
 
 }  // namespace
 
-double normal_share(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
+double normal_share(double x) { return sdk::portable::erfc(-x / std::numbers::sqrt2) / 2; }
 
 double normal_quantile(double p) {
   const double q = p - 0.5;
@@ -43,7 +45,7 @@ double normal_quantile(double p) {
     const double r = 0.180625 - q * q;
     return q * polynomial(kMiddle, r) / polynomial(kMiddleBelow, r);
   }
-  const double r = std::sqrt(-std::log(q < 0 ? p : 1 - p));
+  const double r = std::sqrt(-sdk::portable::log(q < 0 ? p : 1 - p));
   const double size = r <= 5 ? polynomial(kNear, r - 1.6) / polynomial(kNearBelow, r - 1.6)
                              : polynomial(kFar, r - 5) / polynomial(kFarBelow, r - 5);
   return q < 0 ? -size : size;

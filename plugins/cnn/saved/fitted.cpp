@@ -7,6 +7,7 @@
 #include "engine.hpp"
 #include "sdk/json.hpp"
 #include "sdk/ops/window.hpp"
+#include "sdk/portable.hpp"
 #include "sdk/storage.hpp"
 #include "storage/safetensors.hpp"
 
@@ -26,8 +27,8 @@ int32_t log_softmax(std::span<const float> logits, float* out) {
   if (out != nullptr) {
     const double most = *best;
     double sum = 0;
-    for (const float l : logits) sum += std::exp(l - most);
-    const double lead = most + std::log(sum);
+    for (const float l : logits) sum += sdk::portable::exp_quick(l - most);
+    const double lead = most + sdk::portable::log(sum);
     for (const float l : logits) *out++ = l - lead;
   }
   return int32_t(best - logits.begin());

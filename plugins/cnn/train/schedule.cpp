@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "forms.hpp"
+#include "sdk/portable.hpp"
 
 namespace mokume::cnn {
 namespace {
 
 double cosine_between(double from, double to, double share) {
-  return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * share));
+  return to + (from - to) / 2 * (1 + sdk::portable::cos_pi(share));
 }
 
 // Returns the finished share of the current wave of CosineAnnealingWarmRestarts.
@@ -39,9 +39,9 @@ double rate_without_warmup(const Schedule& s, double base, const Progress& p) {
     case Schedule::Kind::constant:
       break;
     case Schedule::Kind::step:
-      return base * std::pow(s.gamma, std::floor(epoch / s.step_size));
+      return base * sdk::portable::pow(s.gamma, std::floor(epoch / s.step_size));
     case Schedule::Kind::exponential:
-      return base * std::pow(s.gamma, epoch);
+      return base * sdk::portable::pow(s.gamma, epoch);
     case Schedule::Kind::cosine:
       return cosine_between(base, s.eta_min, epoch / p.epochs);
     case Schedule::Kind::one_cycle: {
@@ -56,7 +56,7 @@ double rate_without_warmup(const Schedule& s, double base, const Progress& p) {
     case Schedule::Kind::linear:
       return base * (s.start_factor + (s.end_factor - s.start_factor) * done);
     case Schedule::Kind::polynomial:
-      return base * std::pow(1 - done, s.power);
+      return base * sdk::portable::pow(1 - done, s.power);
     case Schedule::Kind::reduce_on_plateau:
       return reduced(s, base, p.reductions);
   }
