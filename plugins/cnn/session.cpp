@@ -180,6 +180,7 @@ Fitted CnnSession::fitted_of(Training& training, const Settings& settings, const
   {
     const auto phase = device_.phase("transfer");
     fitted.parameters = training.take_parameters();
+    for (float& p : fitted.parameters) p += 0.0F;  // makes -0 +0: no op tells them apart (docs/explained/numbers.md)
   }
   fitted.moments = training.moments();
   sdk::take_description(experiment_, fitted);

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Trains LeNet-5 with reproducible numerics, in RepDL and in mokume, alternating.
+
+    MOKUME_DATA=... python3 bench/peers/repdl_lenet.py --repdl DIR [--build build/release] [--rounds 3] [--steps 60]
+                                                       [--devices host,opencl]
+
+DIR is a checkout of github.com/microsoft/RepDL whose extension for CPUs is built in place (bench/README.md says how).
+RepDL trains the network of its example, with Adam and batches of 100 images of MNIST, for some steps after a warm-up.
+mokume trains the same network, optimizer and batch with bench's cnn_bench, once with strict and once with fast numerics. Prints
+images per second: the median of the rounds, and ratios to RepDL.
+"""
+import argparse
+import gzip
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import types
+
+BATCH = 100
+LAYERS = [
+    {"type": "conv2d", "out_channels": 6, "kernel_size": 5, "padding": 2},
+    {"type": "relu"},
+    {"type": "max_pool2d", "kernel_size": 2},
+    {"type": "conv2d", "out_channels": 16, "kernel_size": 5},
+    {"type": "relu"},
+    {"type": "max_pool2d", "kernel_size": 2},
+    {"type": "flatten"},
+    {"type": "linear", "out_features": 120},
+    {"type": "relu"},
+    {"type": "linear", "out_features": 84},
+    {"type": "relu"},
+    {"type": "linear", "out_features": 10},
+]
+
+
+def digits(images):
+    import numpy
+    import torch
+    directory = os.path.join(os.environ["MOKUME_DATA"], "mnist")
+    with gzip.open(os.path.join(directory, "train-images-idx3-ubyte.gz")) as f:
+        pixels = numpy.frombuffer(f.read(16 + images * 784)[16:], numpy.uint8).reshape(images, 1, 28, 28)
+    with gzip.open(os.path.join(directory, "train-labels-idx1-ubyte.gz")) as f:
+        labels = numpy.frombuffer(f.read(8 + images)[8:], numpy.uint8)
+    return torch.from_numpy(pixels.astype(numpy.float32) / 255), torch.from_numpy(labels.astype(numpy.int64))
+
+
+def network():
+    from torch import nn
+    return nn.Sequential(
+        nn.Conv2d(1, 6, kernel_size=5, padding=2), nn.ReLU(), nn.MaxPool2d(kernel_size=2, stride=2),
+        nn.Conv2d(6, 16, kernel_size=5), nn.ReLU(), nn.MaxPool2d(kernel_size=2, stride=2),
+        nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+
+
+class RepDL:
+    def __init__(self, directory, images):
+        import torch
+        sys.path.insert(0, directory)
+        sys.modules["repdl.backend.cuda"] = types.ModuleType("repdl.backend.cuda")  # there is no card here
+        import repdl
+        torch.manual_seed(0)
+        self.repdl, self.model = repdl, repdl.from_torch_module(network())
+        self.optimizer = repdl.optim.Adam(self.model.parameters(), lr=0.01)
+        self.x, self.y = digits(images)
+
+    def rate(self, steps):
+        begin = time.perf_counter()
+        for step in range(steps):
+            first = step * BATCH % len(self.y)
+            loss = self.repdl.nn.functional.cross_entropy(self.model(self.x[first:first + BATCH]),
+                                                          self.y[first:first + BATCH])
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+        return steps * BATCH / (time.perf_counter() - begin)
+
+
+def mokume_rate(build, network_file, device, numerics):
+    done = subprocess.run([os.path.join(build, "bin", "cnn_bench"), network_file, str(BATCH), "train", "2", device,
+                           numerics], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])["images_per_s"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repdl", required=True)
+    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--devices", default="host,opencl")
+    options = parser.parse_args()
+    peer = RepDL(os.path.abspath(options.repdl), 6000)
+    peer.rate(3)
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump({"input": [28, 28, 1], "layers": LAYERS, "optimizer": {"type": "adam", "lr": 0.01}}, file)
+        file.flush()
+        runs = [(d, n) for d in options.devices.split(",") for n in ("strict", "fast")]
+        rates = {"RepDL": [], **{f"mokume {d} {n}": [] for d, n in runs}}
+        for _ in range(options.rounds):
+            rates["RepDL"].append(peer.rate(options.steps))
+            for d, n in runs:
+                rates[f"mokume {d} {n}"].append(mokume_rate(options.build, file.name, d, n))
+    base = statistics.median(rates["RepDL"])
+    for name, values in rates.items():
+        rate = statistics.median(values)
+        print(json.dumps({"name": name, "images_per_s": round(rate), "ratio": round(rate / base, 1),
+                          "all": [round(v) for v in values]}))
+
+
+if __name__ == "__main__":
+    main()
