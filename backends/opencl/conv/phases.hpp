@@ -31,8 +31,8 @@ struct Phases {
 // Describes dy as the images of a convolution whose windows are the pixels of a phase.
 ops::Window window_of(const ConvProblem& p, const Phase& rows, const Phase& columns);
 
-// Copies the pixels of the window that each phase uses, phase after phase: a matrix with a row for each pixel and filter
-// and a column for each channel, for each group in turn.
+// Copies the pixels of the window that each phase uses, phase after phase: a matrix with a row for each pixel and
+// filter and a column for each channel, for each group in turn.
 void turn_weights(Launcher& launcher, const ConvProblem& p, const Phases& phases, cl_mem to);
 
 }  // namespace mokume::opencl

@@ -1,5 +1,6 @@
 // Computes losses with weights, smoothing, a focal factor or a distance other than the square (sdk/ops/loss.hpp). Works
 // like loss.cl, but column by column, because these losses are a small part of a step.
+#include "common/exact.cl"
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "loss/loss_args.h"
@@ -50,7 +51,7 @@ __kernel void softmax_loss_general(ITEM const GeneralSoftmaxArgs args, __global 
                                       : 1.0f - p;
       const bool some = !(rest < 1e-30f);  // true for NaN
       const float power = some ? FIRST(exp_f32(SPLAT(args.gamma) * log_f32(SPLAT(rest)))) : 0.0f;
-      const float more = p > 0.0f && some ? args.gamma * power * p * (loss / rest) : 0.0f;
+      const float more = p > 0.0f && some ? args.gamma * power * p * quotient(loss, rest) : 0.0f;
       factor *= power + more;
       loss *= power;
     }
@@ -92,7 +93,7 @@ __kernel void distance_loss(ITEM const DistanceLossArgs args, __global const flo
         slope = far ? copysign(delta, d) : d;
       } else if (args.distance == SMOOTH_L1) {
         const bool far = size >= delta;
-        slope = far ? (d == 0.0f ? 0.0f : copysign(1.0f, d)) : d / delta;
+        slope = far ? (d == 0.0f ? 0.0f : copysign(1.0f, d)) : quotient(d, delta);
         loss = far ? size - 0.5f * delta : 0.5f * d * slope;
       }
       sum += loss;

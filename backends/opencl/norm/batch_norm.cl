@@ -1,6 +1,7 @@
 // Computes batch normalisation (sdk/ops/batch_norm.hpp). Sums run over blocks of rows, then over groups of blocks. Both
 // are the same on every device, so the bits are, too.
 #include "common/divide.cl"
+#include "common/exact.cl"
 #include "common/runs.cl"
 #include "norm/batch_norm_args.h"
 
@@ -33,7 +34,7 @@ __kernel void norm_blocks(ITEM const NormBlocksArgs args, __global const float* 
       b += VLOAD(0, from + (r + 1) * args.x.step);
     }
     if (r < end) a += VLOAD(0, from + r * args.x.step);
-    const vec mean = (a + b) / (float)(end - begin);
+    const vec mean = quotient(a + b, SPLAT((float)(end - begin)));
     a = b = SPLAT(0.0f);
     for (r = begin; r + 2 <= end; r += 2) {
       const vec u = VLOAD(0, from + r * args.x.step) - mean, v = VLOAD(0, from + (r + 1) * args.x.step) - mean;
@@ -55,8 +56,8 @@ __kernel void norm_blocks(ITEM const NormBlocksArgs args, __global const float* 
 #define MERGE(k, mean_of_k, squares_of_k)                                    \
   do {                                                                       \
     const float rows_ = (k), all_ = n + rows_, difference_ = (mean_of_k) - m; \
-    m = fma(difference_, rows_ / all_, m);                                   \
-    s = s + fma(difference_ * difference_, n * rows_ / all_, squares_of_k);  \
+    m = fma(difference_, quotient(rows_, all_), m);                                   \
+    s = s + fma(difference_ * difference_, quotient(n * rows_, all_), squares_of_k);  \
     n = all_;                                                                \
   } while (0)
 #define ROWS_OF(block, rows_each, rows) ((float)(min(((block) + 1) * (rows_each), rows) - (block) * (rows_each)))
@@ -110,12 +111,12 @@ __kernel void norm_merge(ITEM const NormMergeArgs args, __global const float* fr
 
 static void write_moments(const NormMomentsArgs args, int c, float mean, float squares, __global const float* weight,
                           __global const float* bias, __global float* moments) {
-  const float inverse = 1.0f / sqrt(squares / (float)args.rows + args.eps);
+  const float inverse = quotient(1.0f, root(quotient(squares, (float)args.rows) + args.eps));
   const float scale = weight[args.weight_offset + c] * inverse;
   moments += args.moments_offset + c;
   moments[NORM_MEAN * args.moments_step] = mean;
   moments[NORM_INVERSE * args.moments_step] = inverse;
-  moments[NORM_VARIANCE * args.moments_step] = squares / (float)max(args.rows - 1, 1L);
+  moments[NORM_VARIANCE * args.moments_step] = quotient(squares, (float)max(args.rows - 1, 1L));
   moments[NORM_SCALE * args.moments_step] = scale;
   moments[NORM_SHIFT * args.moments_step] = bias[args.bias_offset + c] - mean * scale;
 }
@@ -165,7 +166,7 @@ __kernel void norm_given(ITEM const NormGivenArgs args, __global const float* we
                          __global const float* mean, __global const float* variance, __global float* to) {
   const int c = (int)get_global_id(0);
   if (c >= args.columns) return;
-  const float scale = weight[args.weight_offset + c] * (1.0f / sqrt(variance[args.variance_offset + c] + args.eps));
+  const float scale = weight[args.weight_offset + c] * quotient(1.0f, root(variance[args.variance_offset + c] + args.eps));
   to[c] = scale;
   to[args.columns + c] = bias[args.bias_offset + c] - mean[args.mean_offset + c] * scale;
 }
@@ -233,11 +234,11 @@ static void write_coefficients(const NormCoefficientsArgs args, int c, float sum
   moments += args.moments_offset + c;
   const float inverse = moments[NORM_INVERSE * args.moments_step], scale = moments[NORM_SCALE * args.moments_step];
   product *= inverse;
-  const float b = -scale * product / (float)args.rows * inverse;
+  const float b = quotient(-scale * product, (float)args.rows) * inverse;
   dweight[args.dweight_offset + c] = product;
   dbias[args.dbias_offset + c] = sum;
   to[c] = b;
-  to[args.columns + c] = -scale * sum / (float)args.rows - b * moments[NORM_MEAN * args.moments_step];
+  to[args.columns + c] = quotient(-scale * sum, (float)args.rows) - b * moments[NORM_MEAN * args.moments_step];
   if (!args.runs) return;
   running += args.running.offset + c;
   drunning += args.drunning.offset + c;

@@ -1,6 +1,7 @@
 // Computes group normalisation (sdk/ops/group_norm.hpp). Every work-item has its own sums, so the bits do not depend on
 // the division of rows and groups.
 #include "common/divide.cl"
+#include "common/exact.cl"
 #include "common/runs.cl"
 #include "norm/group_norm_args.h"
 
@@ -22,7 +23,7 @@ __kernel void group_parts(ITEM const GroupNormArgs args, __global const float* x
   __global const float* from = x + args.x.offset + r * args.x.step + c;
   vec mean = SPLAT(0.0f), squares = SPLAT(0.0f);
   for (long p = 0; p < args.pixels; ++p) mean += VLOAD(0, from + p * args.channels);
-  mean /= (float)args.pixels;
+  mean = quotient(mean, SPLAT((float)args.pixels));
   for (long p = 0; p < args.pixels; ++p) {
     const vec d = VLOAD(0, from + p * args.channels) - mean;
     squares = fma(d, d, squares);
@@ -42,7 +43,7 @@ __kernel void group_moments(ITEM const GroupNormArgs args, __global const float*
   const float terms = (float)(args.pixels * args.each);
   float mean = 0.0f, sum = 0.0f;
   for (int c = 0; c < args.each; ++c) mean += means[c];
-  mean /= (float)args.each;
+  mean = quotient(mean, (float)args.each);
   for (int c = 0; c < args.each; ++c) {
     const float d = means[c] - mean;
     sum = fma(d * (float)args.pixels, d, sum);
@@ -50,7 +51,7 @@ __kernel void group_moments(ITEM const GroupNormArgs args, __global const float*
   }
   moments += args.moments.offset + r * args.moments.step;
   moments[group] = mean;
-  moments[args.groups + group] = 1.0f / sqrt(sum / terms + args.eps);
+  moments[args.groups + group] = quotient(1.0f, root(quotient(sum, terms) + args.eps));
 }
 
 // Writes the scale and the shift of each channel of a row.
@@ -114,7 +115,7 @@ __kernel void group_coefficients(ITEM const GroupNormArgs args, __global const f
     sum = fma(weight[c], part[c], sum);
     product = fma(weight[c], part[args.channels + c], product);
   }
-  const float b = -(product * inverse / terms) * inverse * inverse, added = -(sum / terms) * inverse - b * mean;
+  const float b = -quotient(product * inverse, terms) * inverse * inverse, added = -quotient(sum, terms) * inverse - b * mean;
   for (int c = 0; c < args.each; ++c) {
     to[c] = weight[c] * inverse;
     to[args.channels + c] = b;

@@ -1,5 +1,6 @@
-// Takes optimizer steps on flat parameters (sdk/ops/optimizer_step.hpp). sqrt and division are correctly rounded if the
-// device supports that, otherwise within 3 ulp. The vectors are matrices of 1 x columns, so r is 0.
+// Takes optimizer steps on flat parameters (sdk/ops/optimizer_step.hpp). quotients and
+// square roots: common/exact.cl. The vectors are matrices of 1 x columns, so r is 0.
+#include "common/exact.cl"
 #include "common/runs.cl"
 #include "optimizer/optimizer_args.h"
 
@@ -10,7 +11,7 @@
 
 // Returns the factor that limits the norm, sqrt(norm2), to `clip`. A NaN gives NaN.
 static float clipping(float norm2, float clip) {
-  const float factor = clip / (sqrt(norm2) + 1e-6f);
+  const float factor = quotient(clip, root(norm2) + 1e-6f);
   return factor > 1.0f ? 1.0f : factor;
 }
 
@@ -47,7 +48,7 @@ __kernel void adam(ITEM const OptimizerArgs args, __global const float* grad, __
     const vec u = fma(SPLAT(args.one_minus_b) * g, g, SPLAT(args.b) * LOAD(state2));
     STORE(s, state);
     STORE(u, state2);
-    STORE(fma(SPLAT(-args.step_size), s / fma(sqrt(u), SPLAT(args.to_root), SPLAT(args.eps)),
+    STORE(fma(SPLAT(-args.step_size), quotient(s, fma(root(u), SPLAT(args.to_root), SPLAT(args.eps))),
               w * SPLAT(args.shrink)),
           weight);
   }
@@ -66,7 +67,7 @@ __kernel void amsgrad(ITEM const OptimizerArgs args, __global const float* grad,
     STORE(s, state);
     STORE(u, state2);
     STORE(v, state3);
-    STORE(fma(SPLAT(-args.step_size), s / fma(sqrt(v), SPLAT(args.to_root), SPLAT(args.eps)),
+    STORE(fma(SPLAT(-args.step_size), quotient(s, fma(root(v), SPLAT(args.to_root), SPLAT(args.eps))),
               w * SPLAT(args.shrink)),
           weight);
   }
@@ -80,7 +81,7 @@ __kernel void rmsprop(ITEM const OptimizerArgs args, __global const float* grad,
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
     const vec s = fma(SPLAT(args.one_minus_a) * g, g, SPLAT(args.a) * LOAD(state));
     STORE(s, state);
-    STORE(fma(SPLAT(-args.lr), g / (sqrt(s) + SPLAT(args.eps)), w), weight);
+    STORE(fma(SPLAT(-args.lr), quotient(g, root(s) + SPLAT(args.eps)), w), weight);
   }
 }
 
@@ -92,7 +93,7 @@ __kernel void rmsprop_momentum(ITEM const OptimizerArgs args, __global const flo
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
     const vec s = fma(SPLAT(args.one_minus_a) * g, g, SPLAT(args.a) * LOAD(state));
-    const vec u = fma(SPLAT(args.b), LOAD(state2), g / (sqrt(s) + SPLAT(args.eps)));
+    const vec u = fma(SPLAT(args.b), LOAD(state2), quotient(g, root(s) + SPLAT(args.eps)));
     STORE(s, state);
     STORE(u, state2);
     STORE(fma(SPLAT(-args.lr), u, w), weight);
@@ -106,7 +107,7 @@ __kernel void adadelta(ITEM const OptimizerArgs args, __global const float* grad
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT, before = LOAD(state2);
     const vec s = fma(SPLAT(args.one_minus_a) * g, g, SPLAT(args.a) * LOAD(state));
-    const vec d = sqrt(before + SPLAT(args.eps)) / sqrt(s + SPLAT(args.eps)) * g;
+    const vec d = quotient(root(before + SPLAT(args.eps)), root(s + SPLAT(args.eps))) * g;
     STORE(s, state);
     STORE(fma(SPLAT(args.one_minus_a) * d, d, SPLAT(args.a) * before), state2);
     STORE(fma(SPLAT(-args.lr), d, w), weight);
