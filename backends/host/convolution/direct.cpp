@@ -8,7 +8,7 @@
 #include "convolution/patches.hpp"
 #include "fast/norm/norm_parts.hpp"
 #include "isa/convolution.hpp"
-#include "isa/network.hpp"
+#include "isa/norm.hpp"
 
 namespace mokume::host {
 namespace {
@@ -144,7 +144,7 @@ void normalise(const Call& call, const NormRows& norm, float* pixels, int64_t co
   NormRows here = norm;
   here.x = here.out = pixels;
   here.rows = count;
-  call.loops.network->norm_apply(here);
+  call.loops.norm->apply(here);
 }
 
 bool is_without_patches(const Call& call, const ops::Window& w, int64_t filters) {

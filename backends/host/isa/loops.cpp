@@ -4,6 +4,7 @@
 
 #include "isa/exp.hpp"
 #include "isa/network.hpp"
+#include "isa/norm.hpp"
 
 #define MOKUME_TEXT_(x) #x
 #define MOKUME_TEXT(x) MOKUME_TEXT_(x)
@@ -120,6 +121,7 @@ float norm2(const float* x, int64_t n) {
 }  // namespace
 
 extern const NetworkLoops kNetworkLoops;        // network.cpp
+extern const NormLoops kNormLoops;              // norm.cpp
 extern const ActivationLoops kActivationLoops;  // activations.cpp
 #ifdef MOKUME_HOST_FMA
 void convolve(const WindowRow& row);          // convolution.cpp
@@ -138,6 +140,7 @@ const Loops kLoops = {MOKUME_TEXT(MOKUME_HOST_ISA),
                       norm2,
                       kernel_map,
                       &kNetworkLoops,
+                      &kNormLoops,
                       &kActivationLoops,
                       kConvolve,
                       kRowProduct,

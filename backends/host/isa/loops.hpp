@@ -27,6 +27,7 @@ struct MapRow {
 };
 
 struct NetworkLoops;     // isa/network.hpp
+struct NormLoops;        // isa/norm.hpp
 struct ActivationLoops;  // isa/activations.hpp
 struct WindowRow;        // isa/convolution.hpp
 struct RowProduct;       // isa/products.hpp
@@ -37,6 +38,7 @@ struct Loops {
   float (*norm2)(const float* x, int64_t n);
   void (*kernel_map)(const MapRow& row);
   const NetworkLoops* network;
+  const NormLoops* norm;
   const ActivationLoops* activations;
   // These loops consist of multiply-adds, which round product and addition once (fused). They give the same bits on all
   // instruction sets that have this operation: every result is one chain of additions in the order of the terms. On

@@ -193,7 +193,7 @@ __kernel void norm_apply(ITEM const NormApplyArgs args, __global const float* x,
   }
 }
 
-// Writes the sums of g and of g * (x - mean) over each block.
+// Writes the sums of g and of g * (x - mean) over each block, the sums of even and odd rows apart.
 __kernel void norm_products(ITEM const NormBlocksArgs args, __global const float* dy, __global const float* x,
                             __global const float* moments, __global float* part) {
   FOR_EACH_BLOCK {
@@ -203,16 +203,20 @@ __kernel void norm_products(ITEM const NormBlocksArgs args, __global const float
     __global const float* of = moments + args.moments_offset + c;
     const vec mean = VLOAD(0, of + NORM_MEAN * args.moments_step), scale = VLOAD(0, of + NORM_SCALE * args.moments_step),
               shift = VLOAD(0, of + NORM_SHIFT * args.moments_step);
-    vec sum = SPLAT(0.0f), product = SPLAT(0.0f);
-    for (long r = begin; r < end; ++r) {
-      const vec v = VLOAD(0, from + r * args.x.step);
-      vec g = VLOAD(0, grad + r * args.dy.step);
-      if (args.relu) g = NORMALISED(v, scale, shift) > 0.0f ? g : 0.0f;
-      sum += g;
-      product = fma(g, v - mean, product);
+    vec sum[2] = {SPLAT(0.0f), SPLAT(0.0f)}, product[2] = {SPLAT(0.0f), SPLAT(0.0f)};
+    for (long r = begin; r < end; r += 2) {
+      UNROLL
+      for (int i = 0; i < 2; ++i) {
+        if (r + i == end) continue;
+        const vec v = VLOAD(0, from + (r + i) * args.x.step);
+        vec g = VLOAD(0, grad + (r + i) * args.dy.step);
+        if (args.relu) g = NORMALISED(v, scale, shift) > 0.0f ? g : 0.0f;
+        sum[i] += g;
+        product[i] = fma(g, v - mean, product[i]);
+      }
     }
-    VSTORE(sum, 0, PART(block, 0));
-    VSTORE(product, 0, PART(block, 1));
+    VSTORE(sum[0] + sum[1], 0, PART(block, 0));
+    VSTORE(product[0] + product[1], 0, PART(block, 1));
   }
 }
 
