@@ -169,9 +169,10 @@ void all_columns(const WindowRow& w, int64_t columns) {
 void convolve(const WindowRow& w);
 void convolve(const WindowRow& w) {
   const int64_t columns = padded_channels(w.channels);
+  if constexpr (LanesOf<Widest>::kCount == 4) return all_columns<Four>(w, w.channels < 4 ? 4 : w.channels);
   if (columns >= LanesOf<Widest>::kCount) return all_columns<Widest>(w, columns);
-  if constexpr (LanesOf<Widest>::kCount > LanesOf<Eight>::kCount)
-    if (columns >= LanesOf<Eight>::kCount) return all_columns<Eight>(w, columns);
+  if constexpr (LanesOf<Widest>::kCount > 8)
+    if (columns >= 8) return all_columns<Eight>(w, columns);
   tiles<Four, 1>(w, {0, 0});
 }
 

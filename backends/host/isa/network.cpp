@@ -104,19 +104,6 @@ void scaled_difference(const float* x, const float* target, float factor, float*
   for (int64_t i = 0; i < n; ++i) out[i] = factor * (x[i] - target[i]);
 }
 
-void column_sums(const float* x, int64_t rows, int64_t columns, int64_t stride, double* sums) {
-  double all[kSummedColumns] = {};
-  for (int64_t c = 0; c < columns; ++c) all[c] = sums[c];
-  if (columns == kSummedColumns) {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < kSummedColumns; ++c) all[c] += x[r * stride + c];
-  } else {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < columns; ++c) all[c] += x[r * stride + c];
-  }
-  for (int64_t c = 0; c < columns; ++c) sums[c] = all[c];
-}
-
 constexpr int kCounters = 64;  // number of counters processed at once
 
 // Computes Philox4x32-10 (sdk/philox.hpp) of the counters {row, quarter, step, layer}, one per lane.
@@ -417,7 +404,6 @@ void norm_grad(const NormRows& rows) {
 extern const NetworkLoops kNetworkLoops;
 const NetworkLoops kNetworkLoops = {bias_act,   relu_grad,    affine,     dropout,       max_window, optimizer,
                                     add,        add_product,  add_chosen, add_share,     divide,     exp_minus,
-                                    scale,      norm_moments, norm_apply, norm_products, norm_grad,  scaled_difference,
-                                    column_sums};
+                                    scale,      norm_moments, norm_apply, norm_products, norm_grad,  scaled_difference};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

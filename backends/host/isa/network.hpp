@@ -81,8 +81,6 @@ struct NormRows {
   bool relu;
 };
 
-constexpr int64_t kSummedColumns = 16;
-
 struct NetworkLoops {
   void (*bias_act)(const BiasRows& rows);
   void (*relu_grad)(const ReluGradRows& rows);
@@ -114,8 +112,6 @@ struct NetworkLoops {
   void (*norm_grad)(const NormRows& rows);
   // Computes out[i] = factor * (x[i] - target[i]).
   void (*scaled_difference)(const float* x, const float* target, float factor, float* out, int64_t n);
-  // Adds rows of at most kSummedColumns columns to the sums, each column in one chain.
-  void (*column_sums)(const float* x, int64_t rows, int64_t columns, int64_t stride, double* sums);
 };
 
 }  // namespace mokume::host
