@@ -5,6 +5,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "isa/fused.hpp"
+
+#if defined(__FMA__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
@@ -18,6 +26,21 @@ using Widest = Sixteen;
 using Widest = Eight;
 #else
 using Widest = Four;
+#endif
+
+#if defined(__AVX512F__)
+inline Widest fused(Widest a, Widest b, Widest c) { return _mm512_fmadd_ps(a, b, c); }
+#elif defined(__FMA__)
+inline Widest fused(Widest a, Widest b, Widest c) { return _mm256_fmadd_ps(a, b, c); }
+#elif defined(__aarch64__)
+inline Widest fused(Widest a, Widest b, Widest c) { return vfmaq_f32(c, a, b); }
+#elif defined(MOKUME_HOST_EXACT)
+inline Widest fused(Widest a, Widest b, Widest c) {
+  for (int i = 0; i < 4; ++i) c[i] = fused(a[i], b[i], c[i]);
+  return c;
+}
+#else
+inline Widest fused(Widest a, Widest b, Widest c) { return a * b + c; }
 #endif
 
 template <class V>
