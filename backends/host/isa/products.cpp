@@ -240,6 +240,49 @@ void add_blocks(const BlockSums& s) {
   }
 }
 
+// Adds the products of kDotChains columns to the chains of kRows rows.
+template <int kRows, int kVectors>
+inline void meet(const DotRows& d, const float* row, int64_t column, Widest (&chains)[kRows][kVectors]) {
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    const Widest x = Wide::load(row + v * Wide::kCount);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r)
+      chains[r][v] = fused(Wide::load(d.others + r * d.step + column + v * Wide::kCount), x, chains[r][v]);
+  }
+}
+
+float sum_of_chains(float (&chains)[kDotChains]) {
+  for (int64_t n = kDotChains / 2; n >= 1; n /= 2)
+    for (int64_t i = 0; i < n; ++i) chains[i] += chains[i + n];
+  return chains[0];
+}
+
+template <int kRows>
+void some_dots(const DotRows& d) {
+  constexpr int kParts = static_cast<int>(kDotChains) / Wide::kCount;
+  Widest chains[kRows][kParts] = {};
+  int64_t c = 0;
+  for (; c + kDotChains <= d.columns; c += kDotChains) meet<kRows, kParts>(d, d.row + c, c, chains);
+  if (c < d.columns) {
+    float last[kDotChains] = {};
+    memcpy(last, d.row + c, static_cast<size_t>(d.columns - c) * sizeof(float));
+    meet<kRows, kParts>(d, last, c, chains);
+  }
+  for (int r = 0; r < kRows; ++r) {
+    float all[kDotChains];
+    memcpy(all, chains[r], sizeof all);
+    d.out[r * d.out_step] = sum_of_chains(all);
+  }
+}
+
+void dots(const DotRows& all) {
+  constexpr int kMost = 8 * Wide::kCount / static_cast<int>(kDotChains);  // rows whose chains fit into the registers
+  DotRows d = all;
+  for (; d.rows >= kMost; d.rows -= kMost, d.others += kMost * d.step, d.out += kMost * d.out_step) some_dots<kMost>(d);
+  for (; d.rows > 0; --d.rows, d.others += d.step, d.out += d.out_step) some_dots<1>(d);
+}
+
 }  // namespace
 
 void row_product(const RowProduct& p);
@@ -258,6 +301,6 @@ void row_product(const RowProduct& p) {
 }
 
 extern const ProductLoops kProductLoops;
-const ProductLoops kProductLoops = {multiply, pack_panels, copy_rows, add_blocks};
+const ProductLoops kProductLoops = {multiply, pack_panels, copy_rows, add_blocks, dots};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

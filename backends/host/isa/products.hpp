@@ -58,6 +58,18 @@ struct BlockSums {
   ProductEnd end;
 };
 
+constexpr int64_t kDotChains = 16;  // docs/explained/numbers.md: chains of a sum along a row
+
+// Describes the products of a row with `rows` other rows, which are `step` apart and continue with zeros up to a
+// multiple of kDotChains columns. The results are out_step apart.
+struct DotRows {
+  const float* row;
+  const float* others;
+  int64_t step, rows, columns;
+  float* out;
+  int64_t out_step;
+};
+
 struct ProductLoops {
   // Every sum is one chain in the order of the terms.
   void (*multiply)(const ProductBlock& block);
@@ -67,6 +79,8 @@ struct ProductLoops {
   void (*copy)(const ProductSource& source, float* to, int64_t to_step);
   // Adds up the blocks in order.
   void (*add_blocks)(const BlockSums& sums);
+  // Column c of a product belongs to chain c % kDotChains. The chains are added in halves.
+  void (*dots)(const DotRows& rows);
 };
 
 }  // namespace mokume::host
