@@ -4,15 +4,17 @@
 
 #include "isa/fused.hpp"
 #include "isa/independent.hpp"
+#include "isa/vectors.hpp"
 
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
 constexpr int64_t kNormLanes = 16;
 
-// Holds 16 columns. The compiler maps loops over it to the vectors of the instruction set.
+// Holds 16 columns in as many vectors as the instruction set needs.
+constexpr int kVectors = kNormLanes / LanesOf<Widest>::kCount;
 struct Lanes {
-  float at[kNormLanes] = {};
+  Widest at[kVectors] = {};
 };
 
 // Loads 16 columns, a constant size, or fewer at the end of a row.
@@ -24,11 +26,11 @@ inline void load(Lanes& v, const float* p, int64_t n) {
 }
 inline void store(const Lanes& v, float* p, int64_t n) { memcpy(p, v.at, static_cast<size_t>(n) * sizeof(float)); }
 
-// Calls lane(i) for each of 16 lanes.
-template <class Lane>
-inline void for_lanes(const Lane& lane) {
-#pragma GCC unroll 16
-  for (int i = 0; i < kNormLanes; ++i) lane(i);
+// Calls vector(i) for each vector.
+template <class Vector>
+inline void for_vectors(const Vector& vector) {
+#pragma GCC unroll 4
+  for (int i = 0; i < kVectors; ++i) vector(i);
 }
 
 // Adds up term(row, first, second) over the rows in kChains chains, which take rows in turn.
@@ -40,7 +42,7 @@ inline void column_sums(int64_t rows, Lanes& first, Lanes& second, const Term& t
 #pragma GCC unroll 2
     for (int i = 0; i < kChains; ++i) term(r + i, a[i], b[i]);
   if (r < rows) term(r, a[0], b[0]);
-  for_lanes([&](int i) {
+  for_vectors([&](int i) {
     first.at[i] = kChains == 2 ? a[0].at[i] + a[kChains - 1].at[i] : a[0].at[i];
     second.at[i] = kChains == 2 ? b[0].at[i] + b[kChains - 1].at[i] : b[0].at[i];
   });
@@ -62,14 +64,14 @@ void moments(const NormRows& rows, float* mean, float* squares) {
     column_sums<kChains>(rows.rows, m, unused, [&](int64_t r, Lanes& sum, Lanes&) {
       Lanes v;
       load(v, x + r * rows.x_stride, n);
-      for_lanes([&](int i) { sum.at[i] += v.at[i]; });
+      for_vectors([&](int i) { sum.at[i] += v.at[i]; });
     });
-    for_lanes([&](int i) { m.at[i] /= count; });
+    for_vectors([&](int i) { m.at[i] /= count; });
     column_sums<kChains>(rows.rows, s, unused, [&](int64_t r, Lanes& sum, Lanes&) {
       Lanes v;
       load(v, x + r * rows.x_stride, n);
-      for_lanes([&](int i) {
-        const float d = v.at[i] - m.at[i];
+      for_vectors([&](int i) {
+        const Widest d = v.at[i] - m.at[i];
         sum.at[i] = fused(d, d, sum.at[i]);
       });
     });
@@ -89,8 +91,9 @@ void products(const NormRows& rows, float* sum, float* product) {
       Lanes x, g;
       load(x, rows.x + r * rows.x_stride + c, n);
       load(g, rows.dy + r * rows.dy_stride + c, n);
-      if (rows.relu) for_lanes([&](int i) { g.at[i] = x.at[i] * scale.at[i] + shift.at[i] > 0.0F ? g.at[i] : 0.0F; });
-      for_lanes([&](int i) {
+      if (rows.relu)
+        for_vectors([&](int i) { g.at[i] = x.at[i] * scale.at[i] + shift.at[i] > 0.0F ? g.at[i] : Widest{}; });
+      for_vectors([&](int i) {
         a.at[i] += g.at[i];
         b.at[i] = fused(g.at[i], x.at[i] - mean.at[i], b.at[i]);
       });
@@ -169,12 +172,14 @@ void grad(const NormRows& rows) {
 }
 
 // Adds lane j to lane j + 8, then in fours, in twos, and the last two.
-float sum_of(Lanes lanes) {
+float sum_of(const Lanes& lanes) {
+  float at[kNormLanes];
+  store(lanes, at, kNormLanes);
 #pragma GCC unroll 4
   for (int half = kNormLanes / 2; half > 0; half /= 2)
 #pragma GCC unroll 8
-    for (int i = 0; i < half; ++i) lanes.at[i] += lanes.at[i + half];
-  return lanes.at[0];
+    for (int i = 0; i < half; ++i) at[i] += at[i + half];
+  return at[0];
 }
 
 void group_moments(const NormGroup& group, float* mean, float* squares) {
@@ -182,20 +187,22 @@ void group_moments(const NormGroup& group, float* mean, float* squares) {
   by_lanes(group.each, [&](int64_t c, int64_t n) {
     Lanes v;
     load(v, group.means + c, n);
-    for_lanes([&](int i) { sum.at[i] += v.at[i]; });
+    for_vectors([&](int i) { sum.at[i] += v.at[i]; });
   });
   const float m = sum_of(sum) / static_cast<float>(group.each);
-  const auto pixels = static_cast<float>(group.pixels);
+  const Widest mean_of_all = splat<Widest>(m), pixels = splat<Widest>(static_cast<float>(group.pixels));
   sum = {};
   by_lanes(group.each, [&](int64_t c, int64_t n) {
-    Lanes v, more;
-    load(v, group.means + c, n);
+    Lanes d, more;
+    load(d, group.means + c, n);
+    for_vectors([&](int i) { d.at[i] -= mean_of_all; });
+    if (n < kNormLanes) {  // lanes without a channel add nothing
+      Lanes some;
+      load(some, reinterpret_cast<const float*>(d.at), n);
+      d = some;
+    }
     if (group.squares != nullptr) load(more, group.squares + c, n);
-    for_lanes([&](int i) {
-      const float d = i < n ? v.at[i] - m : 0.0F;
-      sum.at[i] = fused(d * pixels, d, sum.at[i]);
-      sum.at[i] += more.at[i];
-    });
+    for_vectors([&](int i) { sum.at[i] = fused(d.at[i] * pixels, d.at[i], sum.at[i]) + more.at[i]; });
   });
   *mean = m;
   *squares = sum_of(sum);
@@ -207,20 +214,15 @@ float dot(const float* a, const float* b, int64_t n) {
     Lanes u, v;
     load(u, a + c, count);
     load(v, b + c, count);
-    for_lanes([&](int i) { sum.at[i] = fused(u.at[i], v.at[i], sum.at[i]); });
+    for_vectors([&](int i) { sum.at[i] = fused(u.at[i], v.at[i], sum.at[i]); });
   });
   return sum_of(sum);
-}
-
-void add_scaled(const float* x, float factor, float* sum, int64_t n) {
-  MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) sum[i] = fused(x[i], factor, sum[i]);
 }
 
 }  // namespace
 
 extern const NormLoops kNormLoops;
 const NormLoops kNormLoops = {moments<2>, products<2>, moments<1>, products<1>,   merge,
-                              apply,      apply_fused, grad,       group_moments, dot, add_scaled};
+                              apply,      apply_fused, grad,       group_moments, dot};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

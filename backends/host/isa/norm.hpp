@@ -53,8 +53,6 @@ struct NormLoops {
   void (*group_moments)(const NormGroup& group, float* mean, float* squares);
   // Computes the sum of a[i] * b[i] in 16 lanes.
   float (*dot)(const float* a, const float* b, int64_t n);
-  // Computes sum[i] = fma(x[i], factor, sum[i]).
-  void (*add_scaled)(const float* x, float factor, float* sum, int64_t n);
 };
 
 }  // namespace mokume::host

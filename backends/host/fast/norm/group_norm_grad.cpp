@@ -80,7 +80,7 @@ void group_norm_grad(const Call& call) {
       call.loops.network->add(dbias + first, line(r, 0) + first, columns);
       for (int64_t group = from; group < to; ++group) {
         const int64_t c = group * g.each();
-        call.loops.norm->add_scaled(line(r, 1) + c, moments.row(r)[g.groups + group], dweight + c, g.each());
+        call.loops.network->add_scaled(dweight + c, line(r, 1) + c, moments.row(r)[g.groups + group], g.each());
       }
     }
   });
