@@ -1,10 +1,10 @@
-// Defines quotient() and root() of floats and of a vec. With EXACT, which strict numerics sets on a device that does not
+// Defines QUOTIENT() and ROOT() of floats and of a vec. With EXACT, which strict numerics sets on a device that does not
 // promise to round quotients and square roots correctly, they are made of fma() and exact operations.
 #include "common/vector.cl"
 
 #ifdef EXACT
-#define quotient(a, b) exact_quotient(a, b)
-#define root(x) exact_root(x)
+#define QUOTIENT(a, b) exact_quotient(a, b)
+#define ROOT(x) exact_root(x)
 #define OVERLOADED static __attribute__((overloadable))
 #define FRACTION_BITS 0x007FFFFF
 #define EXPONENT_BITS 0x7F800000
@@ -14,7 +14,7 @@
 // values, among which a subnormal number is 0, are those of the device.
 #define FLUSHED(name, T, I, AS_T, AS_I) \
   OVERLOADED T name(T x) { return select(x, AS_T(AS_I(x) & SIGN_BIT), (I)((AS_I(x) & EXPONENT_BITS) == 0)); }
-#define QUOTIENT(name, T, I, AS_T, AS_I)                                                                        \
+#define EXACT_QUOTIENT(name, T, I, AS_T, AS_I)                                                                  \
   OVERLOADED T name(T a, T b) {                                                                                 \
     const I a_power = (AS_I(a) & EXPONENT_BITS) >> 23, b_power = (AS_I(b) & EXPONENT_BITS) >> 23;               \
     const T x = AS_T((AS_I(a) & FRACTION_BITS) | 0x3F800000), y = AS_T((AS_I(b) & FRACTION_BITS) | 0x3F800000); \
@@ -32,7 +32,7 @@
     const I special = (I)((a_power == 0) | (a_power == 255) | (b_power == 0) | (b_power == 255));               \
     return select(q, flushed(a) / flushed(b), special);                                                         \
   }
-#define ROOT(name, T, I, AS_T, AS_I)                                                                            \
+#define EXACT_ROOT(name, T, I, AS_T, AS_I)                                                                            \
   OVERLOADED T name(T x) {                                                                                      \
     const I power = AS_I(x) >> 23, odd = (power + 1) & 1;                                                       \
     const T y = AS_T((AS_I(x) & FRACTION_BITS) | ((odd + 127) << 23));                                          \
@@ -45,14 +45,14 @@
     return select(r, sqrt(flushed(x)), (I)((power <= 0) | (power == 255)));                                     \
   }
 FLUSHED(flushed, float, int, as_float, as_int)
-QUOTIENT(exact_quotient, float, int, as_float, as_int)
-ROOT(exact_root, float, int, as_float, as_int)
+EXACT_QUOTIENT(exact_quotient, float, int, as_float, as_int)
+EXACT_ROOT(exact_root, float, int, as_float, as_int)
 #if VW != 1
 FLUSHED(flushed, vec, ivec, AS_VEC, AS_IVEC)
-QUOTIENT(exact_quotient, vec, ivec, AS_VEC, AS_IVEC)
-ROOT(exact_root, vec, ivec, AS_VEC, AS_IVEC)
+EXACT_QUOTIENT(exact_quotient, vec, ivec, AS_VEC, AS_IVEC)
+EXACT_ROOT(exact_root, vec, ivec, AS_VEC, AS_IVEC)
 #endif
 #else
-#define quotient(a, b) ((a) / (b))
-#define root(x) sqrt(x)
+#define QUOTIENT(a, b) ((a) / (b))
+#define ROOT(x) sqrt(x)
 #endif

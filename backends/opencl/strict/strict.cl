@@ -10,6 +10,6 @@ __kernel void strict_values(ITEM const StrictArgs args, __global const float* in
   const vec product = a * b;
   VSTORE(fma(a, b, c), i, out);
   VSTORE(product + c, i, out + next);
-  VSTORE(quotient(a, b), i, out + 2 * next);
-  VSTORE(root(a), i, out + 3 * next);
+  VSTORE(QUOTIENT(a, b), i, out + 2 * next);
+  VSTORE(ROOT(a), i, out + 3 * next);
 }
