@@ -12,9 +12,9 @@ namespace {
 constexpr int64_t kNormLanes = 16;
 
 // Holds 16 columns in as many vectors as the instruction set needs.
-constexpr int kVectors = kNormLanes / LanesOf<Widest>::kCount;
+constexpr int kNormVectors = kNormLanes / LanesOf<Widest>::kCount;
 struct Lanes {
-  Widest at[kVectors] = {};
+  Widest at[kNormVectors] = {};
 };
 
 // Loads 16 columns, a constant size, or fewer at the end of a row.
@@ -30,7 +30,7 @@ inline void store(const Lanes& v, float* p, int64_t n) { memcpy(p, v.at, static_
 template <class Vector>
 inline void for_vectors(const Vector& vector) {
 #pragma GCC unroll 4
-  for (int i = 0; i < kVectors; ++i) vector(i);
+  for (int i = 0; i < kNormVectors; ++i) vector(i);
 }
 
 // Adds up term(row, first, second) over the rows in kChains chains, which take rows in turn.
