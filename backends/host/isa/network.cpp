@@ -2,12 +2,13 @@
 
 #include <string.h>
 
-#include "isa/exp.hpp"
+#include "isa/formulas.hpp"
 #include "isa/independent.hpp"
 
 namespace mokume::host::MOKUME_HOST_ISA {
 
-void max_window(const MaxWindow& w);  // pooling.cpp
+void max_window(const MaxWindow& w);          // pooling.cpp
+void optimizer(const OptimizerRange& range);  // optimizer.cpp
 
 namespace {
 
@@ -81,40 +82,15 @@ void add_chosen(float* sum, const float* grad, const int32_t* place, int32_t cho
   }
 }
 
-void add_share(float* sum, const float* x, float count, int64_t n) {
-  MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) sum[i] += x[i] / count;
-}
+float share(int32_t height, int32_t width) { return share_of(height, width); }
 
-void divide(float* x, float count, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) x[i] /= count;
-}
-
-void exp_minus(const float* x, float largest, float* e, int64_t n) {
+void add_scaled(float* sum, const float* x, float factor, int64_t n) {
   MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) e[i] = exp_one(x[i] - largest);
+  for (int64_t i = 0; i < n; ++i) sum[i] = fused(x[i], factor, sum[i]);
 }
 
 void scale(float* x, float factor, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] *= factor;
-}
-
-void scaled_difference(const float* x, const float* target, float factor, float* out, int64_t n) {
-  MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) out[i] = factor * (x[i] - target[i]);
-}
-
-void column_sums(const float* x, int64_t rows, int64_t columns, int64_t stride, double* sums) {
-  double all[kSummedColumns] = {};
-  for (int64_t c = 0; c < columns; ++c) all[c] = sums[c];
-  if (columns == kSummedColumns) {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < kSummedColumns; ++c) all[c] += x[r * stride + c];
-  } else {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < columns; ++c) all[c] += x[r * stride + c];
-  }
-  for (int64_t c = 0; c < columns; ++c) sums[c] = all[c];
 }
 
 constexpr int kCounters = 64;  // number of counters processed at once
@@ -179,245 +155,10 @@ void dropout(const DropoutRows& d) {
   }
 }
 
-void sgd(const OptimizerRange& o) {
-  const float* grad = o.grad;
-  float *weight = o.weight, *state = o.state;
-  const float lr = o.lr, decay = o.weight_decay, a = o.a, undamped = o.one_minus_b, factor = o.factor;
-  if (state == nullptr) {
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) weight[i] -= lr * (factor * grad[i] + decay * weight[i]);
-  } else if (o.nesterov) {
-    const float kept = o.first ? 0.0F : a, taken = o.first ? 1.0F : undamped;
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) {
-      const float g = factor * grad[i] + decay * weight[i];
-      const float s = kept * state[i] + taken * g;
-      state[i] = s;
-      weight[i] -= lr * (g + a * s);
-    }
-  } else if (o.first) {
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) {
-      state[i] = factor * grad[i] + decay * weight[i];
-      weight[i] -= lr * state[i];
-    }
-  } else {
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) {
-      const float s = a * state[i] + undamped * (factor * grad[i] + decay * weight[i]);
-      state[i] = s;
-      weight[i] -= lr * s;
-    }
-  }
-}
-
-void adam(const OptimizerRange& o) {
-  const float* grad = o.grad;
-  float *weight = o.weight, *state = o.state, *state2 = o.state2;
-  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps, root_scale = o.scale,
-              shrink = o.shrink;
-  const float a = o.a, one_minus_a = o.one_minus_a, b = o.b, one_minus_b = o.one_minus_b;
-  MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < o.n; ++i) {
-    const float g = factor * grad[i] + decay * weight[i];
-    const float s = a * state[i] + one_minus_a * g;
-    const float u = b * state2[i] + one_minus_b * g * g;
-    state[i] = s;
-    state2[i] = u;
-    weight[i] = shrink * weight[i] - lr * s / (__builtin_sqrtf(u) * root_scale + eps);
-  }
-}
-
-// Computes adam() with the largest second moment so far. The comparison lets a NaN of the moment pass.
-void amsgrad(const OptimizerRange& o) {
-  const float* grad = o.grad;
-  float *weight = o.weight, *state = o.state, *state2 = o.state2, *state3 = o.state3;
-  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps, root_scale = o.scale,
-              shrink = o.shrink;
-  const float a = o.a, one_minus_a = o.one_minus_a, b = o.b, one_minus_b = o.one_minus_b;
-  MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < o.n; ++i) {
-    const float g = factor * grad[i] + decay * weight[i];
-    const float s = a * state[i] + one_minus_a * g;
-    const float u = b * state2[i] + one_minus_b * g * g;
-    const float v = u <= state3[i] ? state3[i] : u;
-    state[i] = s;
-    state2[i] = u;
-    state3[i] = v;
-    weight[i] = shrink * weight[i] - lr * s / (__builtin_sqrtf(v) * root_scale + eps);
-  }
-}
-
-void rmsprop(const OptimizerRange& o) {
-  const float* grad = o.grad;
-  float *weight = o.weight, *state = o.state, *state2 = o.state2;
-  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps;
-  const float a = o.a, one_minus_a = o.one_minus_a, b = o.b;
-  if (state2 == nullptr) {
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) {
-      const float g = factor * grad[i] + decay * weight[i];
-      const float s = a * state[i] + one_minus_a * g * g;
-      state[i] = s;
-      weight[i] -= lr * (g / (__builtin_sqrtf(s) + eps));
-    }
-  } else {
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) {
-      const float g = factor * grad[i] + decay * weight[i];
-      const float s = a * state[i] + one_minus_a * g * g;
-      const float u = b * state2[i] + g / (__builtin_sqrtf(s) + eps);
-      state[i] = s;
-      state2[i] = u;
-      weight[i] -= lr * u;
-    }
-  }
-}
-
-void adadelta(const OptimizerRange& o) {
-  const float* grad = o.grad;
-  float *weight = o.weight, *state = o.state, *state2 = o.state2;
-  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps, a = o.a, one_minus_a = o.one_minus_a;
-  MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < o.n; ++i) {
-    const float g = factor * grad[i] + decay * weight[i];
-    const float s = a * state[i] + one_minus_a * g * g;
-    const float d = __builtin_sqrtf(state2[i] + eps) / __builtin_sqrtf(s + eps) * g;
-    state[i] = s;
-    state2[i] = a * state2[i] + one_minus_a * d * d;
-    weight[i] -= lr * d;
-  }
-}
-
-void optimizer(const OptimizerRange& range) {
-  switch (range.kind) {
-    case mk_optimizer::sgd:
-      return sgd(range);
-    case mk_optimizer::adam:
-    case mk_optimizer::adamw:
-      return range.state3 != nullptr ? amsgrad(range) : adam(range);
-    case mk_optimizer::rmsprop:
-      return rmsprop(range);
-    default:
-      return adadelta(range);
-  }
-}
-
-typedef float Lanes __attribute__((vector_size(64)));  // never in interfaces: the ABI depends on the instruction set
-constexpr int64_t kNormLanes = 16;
-
-// Loads 16 columns, a constant size, or fewer at the end of a row.
-inline void load(Lanes& v, const float* p, int64_t n) {
-  if (n == kNormLanes)
-    memcpy(&v, p, sizeof v);
-  else
-    memcpy(&v, p, static_cast<size_t>(n) * sizeof(float));
-}
-
-// Adds up term(row, first, second) over the rows, in two chains for each sum.
-template <class Term>
-inline void column_sums(int64_t rows, float* first, float* second, int64_t n, const Term& term) {
-  Lanes a{}, b{}, c{}, d{};
-  int64_t r = 0;
-  for (; r + 2 <= rows; r += 2) {
-    term(r, a, b);
-    term(r + 1, c, d);
-  }
-  if (r < rows) term(r, a, b);
-  a += c;
-  b += d;
-  memcpy(first, &a, static_cast<size_t>(n) * sizeof(float));
-  memcpy(second, &b, static_cast<size_t>(n) * sizeof(float));
-}
-
-template <class Columns>
-inline void by_lanes(int64_t columns, const Columns& each) {
-  int64_t c = 0;
-  for (; c + kNormLanes <= columns; c += kNormLanes) each(c, kNormLanes);
-  if (c < columns) each(c, columns - c);
-}
-
-void norm_moments(const NormRows& rows, float* mean, float* squares) {
-  by_lanes(rows.columns, [&](int64_t c, int64_t n) {
-    const float* x = rows.x + c;
-    float unused[kNormLanes];
-    column_sums(rows.rows, mean + c, unused, n, [&](int64_t r, Lanes& sum, Lanes&) {
-      Lanes v{};
-      load(v, x + r * rows.x_stride, n);
-      sum += v;
-    });
-    for (int64_t k = c; k < c + n; ++k) mean[k] /= static_cast<float>(rows.rows);
-    Lanes m{};
-    load(m, mean + c, n);
-    column_sums(rows.rows, squares + c, unused, n, [&](int64_t r, Lanes& sum, Lanes&) {
-      Lanes v{};
-      load(v, x + r * rows.x_stride, n);
-      v -= m;
-      sum += v * v;
-    });
-  });
-}
-
-void norm_products(const NormRows& rows, float* sum, float* product) {
-  by_lanes(rows.columns, [&](int64_t c, int64_t n) {
-    Lanes mean{}, scale{}, shift{};
-    load(mean, rows.mean + c, n);
-    load(scale, rows.scale + c, n);
-    load(shift, rows.shift + c, n);
-    column_sums(rows.rows, sum + c, product + c, n, [&](int64_t r, Lanes& a, Lanes& b) {
-      Lanes x{}, g{};
-      load(x, rows.x + r * rows.x_stride + c, n);
-      load(g, rows.dy + r * rows.dy_stride + c, n);
-      if (rows.relu) g = x * scale + shift > 0.0F ? g : Lanes{};
-      a += g;
-      b += g * (x - mean);
-    });
-  });
-}
-
-void norm_apply(const NormRows& rows) {
-  const float *scale = rows.scale, *shift = rows.shift;
-  for (int64_t r = 0; r < rows.rows; ++r) {
-    const float* x = rows.x + r * rows.x_stride;
-    float* y = rows.out + r * rows.out_stride;
-    if (rows.relu) {
-      MOKUME_INDEPENDENT
-      for (int64_t c = 0; c < rows.columns; ++c) {
-        const float v = x[c] * scale[c] + shift[c];
-        y[c] = v < 0.0F ? 0.0F : v;  // a NaN passes through
-      }
-    } else {
-      MOKUME_INDEPENDENT
-      for (int64_t c = 0; c < rows.columns; ++c) y[c] = x[c] * scale[c] + shift[c];
-    }
-  }
-}
-
-void norm_grad(const NormRows& rows) {
-  const float *scale = rows.scale, *shift = rows.shift, *a = rows.a, *b = rows.b, *constant = rows.c;
-  for (int64_t r = 0; r < rows.rows; ++r) {
-    const float* x = rows.x + r * rows.x_stride;
-    const float* dy = rows.dy + r * rows.dy_stride;
-    float* dx = rows.out + r * rows.out_stride;
-    if (rows.relu) {
-      MOKUME_INDEPENDENT
-      for (int64_t c = 0; c < rows.columns; ++c) {
-        const float passed = dy[c], g = x[c] * scale[c] + shift[c] > 0.0F ? passed : 0.0F;
-        dx[c] = a[c] * g + (b[c] * x[c] + constant[c]);
-      }
-    } else {
-      MOKUME_INDEPENDENT
-      for (int64_t c = 0; c < rows.columns; ++c) dx[c] = a[c] * dy[c] + (b[c] * x[c] + constant[c]);
-    }
-  }
-}
-
 }  // namespace
 
 extern const NetworkLoops kNetworkLoops;
-const NetworkLoops kNetworkLoops = {bias_act,   relu_grad,    affine,     dropout,       max_window, optimizer,
-                                    add,        add_product,  add_chosen, add_share,     divide,     exp_minus,
-                                    scale,      norm_moments, norm_apply, norm_products, norm_grad,  scaled_difference,
-                                    column_sums};
+const NetworkLoops kNetworkLoops = {bias_act, relu_grad,   affine,     dropout, max_window, optimizer,
+                                    add,      add_product, add_chosen, share,   add_scaled, scale};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA
