@@ -1,5 +1,6 @@
 # Writes a text file as a C++ string constant, in pieces that every compiler's limit for literals allows. With ROOT,
-# replaces the first line `#include "x.cl"` or `"x.h"` of each file by that file below ROOT, and drops later ones.
+# replaces the first line `#include "x.cl"` or `"x.h"` of each file by that file below ROOT or beside it, and drops later
+# ones.
 file(READ ${IN} text)
 get_filename_component(from ${IN} NAME)
 if(ROOT)
@@ -11,7 +12,11 @@ if(ROOT)
     string(FIND "${seen}" "|${name}|" known)
     if(known EQUAL -1)
       string(APPEND seen "|${name}|")
-      file(READ ${ROOT}/${name} included)
+      set(file ${ROOT}/${name})
+      if(NOT EXISTS ${file})
+        set(file ${ROOT}/../${name})
+      endif()
+      file(READ ${file} included)
       string(REPLACE "#pragma once\n" "" included "${included}")
     endif()
     string(FIND "${text}" "${line}" at)

@@ -3,9 +3,11 @@
 #include <atomic>
 #include <memory>
 
+#include "formulas/step_numbers.hpp"
 #include "isa/network.hpp"
 #include "products.hpp"
 #include "sdk/ops/gemm.hpp"
+#include "strict_update.hpp"
 
 namespace mokume::host::fast {
 namespace {
@@ -33,11 +35,7 @@ class Update {
   explicit Update(const Call& call) : call_(call) {
     const ops::OptimizerSettings o = ops::linear_update_settings(call.op);
     step_.kind = o.kind;
-    step_.first = call.op.linear_update.t == 1;
-    step_.lr = static_cast<float>(o.lr);
-    step_.weight_decay = static_cast<float>(o.weight_decay);
-    step_.a = static_cast<float>(o.a);
-    step_.one_minus_b = step_.factor = 1;
+    formulas::set_step_numbers(o, call.op.linear_update.t, step_.numbers);
   }
 
   // Updates rows [from, from + ops::kGemmCut) of the weight. Returns false if memory runs out.
@@ -98,6 +96,7 @@ class Update {
 }  // namespace
 
 void linear_update(const Call& call) {
+  if (call.strict) return update_strictly(call);
   const Update update(call);
   const int64_t pieces = (call.op.outputs[0].rows + ops::kGemmCut - 1) / ops::kGemmCut;
   std::atomic<bool> failed{false};

@@ -1,18 +1,17 @@
 #include "sdk/ops/lrn.hpp"
 
 #include "call.hpp"
-#include "lrn_norm.hpp"
+#include "lrn_rows.hpp"
 
 namespace mokume::host::fast {
 
 void lrn(const Call& call) {
   const View<const float> x = call.input(0);
   const View<float> out = call.output();
-  const ops::Lrn form = call.op.lrn;
-  call.for_rows(x.rows, x.columns * (form.size + 30), [&](int64_t from, int64_t to) {
-    for (int64_t r = from; r < to; ++r)
-      for (int64_t c = 0; c < x.columns; ++c)
-        out.row(r)[c] = float(x.row(r)[c] * std::pow(lrn_norm(form, x.row(r), x.columns, c), -form.beta));
+  const LrnForm form = lrn_form(call.op.lrn);
+  call.for_rows(x.rows, x.columns * (form.before + form.after + 10), [&](int64_t from, int64_t to) {
+    PaddedRow row(x.columns, std::max(form.before, form.after));
+    for (int64_t r = from; r < to; ++r) call.loops.rows->lrn(form, row.copy_of(x.row(r)), out.row(r), x.columns);
   });
 }
 

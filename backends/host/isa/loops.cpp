@@ -2,8 +2,10 @@
 
 #include <string.h>
 
-#include "isa/exp.hpp"
+#include "isa/formulas.hpp"
+#include "isa/independent.hpp"
 #include "isa/network.hpp"
+#include "isa/rows.hpp"
 
 #define MOKUME_TEXT_(x) #x
 #define MOKUME_TEXT(x) MOKUME_TEXT_(x)
@@ -11,136 +13,86 @@
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
-// Number of elements that pass through each step of a formula at once. They stay in the first-level cache. Because they
+// Number of elements that pass through each factor of a power at once. They stay in the first-level cache. Because they
 // are copies, the compiler may assume that out and dot do not overlap.
 constexpr int kBlock = 256;
 
-// Returns exp(x) for the arguments of rbf_block. Near 0, the result is the exact value, rounded: 1 plus a sum of powers
-// up to x^8.
-float rbf_one(float x) {
-  float p = 2.48015873e-5F;
-  p = __builtin_fmaf(p, x, 1.98412698e-4F);
-  p = __builtin_fmaf(p, x, 1.38888889e-3F);
-  p = __builtin_fmaf(p, x, 8.33333333e-3F);
-  p = __builtin_fmaf(p, x, 4.16666667e-2F);
-  p = __builtin_fmaf(p, x, 0.166666667F);
-  p = __builtin_fmaf(p, x, 0.5F);
-  const float near = 1.0F + __builtin_fmaf(p * x, x, x);
-  return __builtin_fabsf(x) < 0.5F ? near : exp_one(x);
-}
-
-void exp_block(float* t, int n) {
-  for (int i = 0; i < n; ++i) t[i] = rbf_one(t[i]);
-}
-
-// Computes the arguments of exp.
-void rbf_block(const MapRow& row, int64_t at, float* t, int n) {
-  const float* dot = row.dot + at;
-  const float* norm_y = row.norm_y + at;
-  const float norm_x = row.norm_x, gamma = row.gamma;
-  for (int i = 0; i < n; ++i) {
-    const float d2 = norm_x + norm_y[i] - 2.0F * dot[i];
-    t[i] = -gamma * (d2 < 0.0F ? 0.0F : d2);  // in this form, a NaN is not taken for a distance of 0
-  }
-}
-
-void affine_block(const MapRow& row, int64_t at, float* t, int n) {
-  const float* dot = row.dot + at;
+void powers(const MapRow& row) {
   const float gamma = row.gamma, coef0 = row.coef0;
-  for (int i = 0; i < n; ++i) t[i] = gamma * dot[i] + coef0;
-}
-
-// Computes powers by squaring. Degree 0 gives 1 for every base.
-void power_block(float* t, int n, int64_t degree) {
-  float base[kBlock];
-  for (int i = 0; i < n; ++i) base[i] = t[i];
-  for (int i = 0; i < n; ++i) t[i] = 1.0F;
-  for (int64_t d = degree; d != 0; d >>= 1) {
-    if ((d & 1) != 0)
-      for (int i = 0; i < n; ++i) t[i] *= base[i];
-    if (d > 1)
-      for (int i = 0; i < n; ++i) base[i] *= base[i];
+  float base[kBlock], power[kBlock];
+  for (int64_t at = 0; at < row.n; at += kBlock) {
+    const int n = row.n - at < kBlock ? static_cast<int>(row.n - at) : kBlock;
+    for (int i = 0; i < n; ++i) base[i] = affine(row.dot[at + i], gamma, coef0);
+    for (int i = 0; i < n; ++i) power[i] = 1.0F;
+    for (int64_t d = 0; d < row.degree; ++d)
+      for (int i = 0; i < n; ++i) power[i] *= base[i];
+    memcpy(row.out + at, power, static_cast<size_t>(n) * sizeof(float));
   }
 }
 
-// Computes tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2|x|). The absolute error is at most 3 * 2^-24.
-void tanh_block(float* t, int n) {
-  float e[kBlock];
-  for (int i = 0; i < n; ++i) e[i] = exp_one(-2.0F * __builtin_fabsf(t[i]));
-  for (int i = 0; i < n; ++i) t[i] = __builtin_copysignf((1.0F - e[i]) / (1.0F + e[i]), t[i]);
+template <int kind>
+void map(const MapRow& row) {
+  const float *dot = row.dot, *norm_y = row.norm_y, norm_x = row.norm_x, gamma = row.gamma, coef0 = row.coef0;
+  float* out = row.out;
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < row.n; ++i)
+    out[i] = kernel_value(kind, dot[i], norm_x, NEEDS_NORMS(kind) ? norm_y[i] : 0.0F, gamma, coef0, 0);
 }
 
 void kernel_map(const MapRow& row) {
-  float t[kBlock];
-  for (int64_t at = 0; at < row.n; at += kBlock) {
-    const int n = row.n - at < kBlock ? static_cast<int>(row.n - at) : kBlock;
-    switch (row.kind) {
-      case mk_kernel_kind::polynomial:
-        affine_block(row, at, t, n);
-        power_block(t, n, row.degree);
-        break;
-      case mk_kernel_kind::rbf:
-        rbf_block(row, at, t, n);
-        exp_block(t, n);
-        break;
-      case mk_kernel_kind::rbf_minus_one:
-        rbf_block(row, at, t, n);
-        exp_block(t, n);
-        for (int i = 0; i < n; ++i) t[i] -= 1.0F;
-        break;
-      default:
-        affine_block(row, at, t, n);
-        tanh_block(t, n);
-    }
-    memcpy(row.out + at, t, static_cast<size_t>(n) * sizeof(float));
+  switch (row.kind) {
+    case mk_kernel_kind::polynomial:
+      return powers(row);
+    case mk_kernel_kind::rbf:
+      return map<RBF>(row);
+    case mk_kernel_kind::rbf_minus_one:
+      return map<RBF_MINUS_ONE>(row);
+    default:
+      return map<static_cast<int>(mk_kernel_kind::sigmoid)>(row);
   }
-}
-
-// Adds 32 partial sums as a tree. These are enough lanes to hide the adder's latency on every instruction set.
-float norm2(const float* x, int64_t n) {
-  typedef float Lanes __attribute__((vector_size(64)));
-  Lanes a{}, b{};
-  int64_t i = 0;
-  for (; i + 32 <= n; i += 32) {
-    Lanes u, v;
-    memcpy(&u, x + i, sizeof u);
-    memcpy(&v, x + i + 16, sizeof v);
-    a += u * u;
-    b += v * v;
-  }
-  float lanes[32] = {};
-  memcpy(lanes, &a, sizeof a);
-  memcpy(lanes + 16, &b, sizeof b);
-  for (int l = 0; i < n; ++i, ++l) lanes[l] += x[i] * x[i];
-  for (int width = 16; width >= 1; width /= 2)
-    for (int l = 0; l < width; ++l) lanes[l] += lanes[l + width];
-  return lanes[0];
 }
 
 }  // namespace
 
+void row_norm2(const NormedRows& rows);         // rows.cpp
+extern const RowLoops kRowLoops;                // rows.cpp
 extern const NetworkLoops kNetworkLoops;        // network.cpp
 extern const ActivationLoops kActivationLoops;  // activations.cpp
-#ifdef MOKUME_HOST_FMA
+extern const ChannelLoops kChannelLoops;        // channels.cpp
+#if defined(MOKUME_HOST_FMA) || defined(MOKUME_HOST_EXACT)
 void convolve(const WindowRow& row);          // convolution.cpp
 void row_product(const RowProduct& product);  // products.cpp
-extern const FilteringLoops kFilteringLoops;  // filtering.cpp
+extern const ProductLoops kProductLoops;
 constexpr decltype(Loops::convolve) kConvolve = convolve;
 constexpr decltype(Loops::row_product) kRowProduct = row_product;
-constexpr const FilteringLoops* kFiltering = &kFilteringLoops;
+constexpr const ProductLoops* kProducts = &kProductLoops;
 #else
 constexpr decltype(Loops::convolve) kConvolve = nullptr;
 constexpr decltype(Loops::row_product) kRowProduct = nullptr;
+constexpr const ProductLoops* kProducts = nullptr;
+#endif
+#ifdef MOKUME_HOST_FMA
+extern const FilteringLoops kFilteringLoops;  // filtering.cpp
+constexpr const FilteringLoops* kFiltering = &kFilteringLoops;
+#else
 constexpr const FilteringLoops* kFiltering = nullptr;
 #endif
+#ifdef MOKUME_HOST_EXACT
+constexpr char kName[] = "base";
+#else
+constexpr char kName[] = MOKUME_TEXT(MOKUME_HOST_ISA);
+#endif
 extern const Loops kLoops;
-const Loops kLoops = {MOKUME_TEXT(MOKUME_HOST_ISA),
-                      norm2,
+const Loops kLoops = {kName,
+                      row_norm2,
                       kernel_map,
                       &kNetworkLoops,
+                      &kRowLoops,
                       &kActivationLoops,
+                      &kChannelLoops,
                       kConvolve,
                       kRowProduct,
+                      kProducts,
                       kFiltering};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

@@ -2,12 +2,13 @@
 
 #include <string.h>
 
-#include "isa/exp.hpp"
+#include "isa/formulas.hpp"
 #include "isa/independent.hpp"
 
 namespace mokume::host::MOKUME_HOST_ISA {
 
-void max_window(const MaxWindow& w);  // pooling.cpp
+void max_window(const MaxWindow& w);          // pooling.cpp
+void optimizer(const OptimizerRange& range);  // optimizer.cpp
 
 namespace {
 
@@ -81,40 +82,15 @@ void add_chosen(float* sum, const float* grad, const int32_t* place, int32_t cho
   }
 }
 
-void add_share(float* sum, const float* x, float count, int64_t n) {
-  MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) sum[i] += x[i] / count;
-}
+float share(int32_t height, int32_t width) { return share_of(height, width); }
 
-void divide(float* x, float count, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) x[i] /= count;
-}
-
-void exp_minus(const float* x, float largest, float* e, int64_t n) {
+void add_scaled(float* sum, const float* x, float factor, int64_t n) {
   MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) e[i] = exp_one(x[i] - largest);
+  for (int64_t i = 0; i < n; ++i) sum[i] = fused(x[i], factor, sum[i]);
 }
 
 void scale(float* x, float factor, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] *= factor;
-}
-
-void scaled_difference(const float* x, const float* target, float factor, float* out, int64_t n) {
-  MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) out[i] = factor * (x[i] - target[i]);
-}
-
-void column_sums(const float* x, int64_t rows, int64_t columns, int64_t stride, double* sums) {
-  double all[kSummedColumns] = {};
-  for (int64_t c = 0; c < columns; ++c) all[c] = sums[c];
-  if (columns == kSummedColumns) {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < kSummedColumns; ++c) all[c] += x[r * stride + c];
-  } else {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < columns; ++c) all[c] += x[r * stride + c];
-  }
-  for (int64_t c = 0; c < columns; ++c) sums[c] = all[c];
 }
 
 constexpr int kCounters = 64;  // number of counters processed at once
@@ -176,130 +152,6 @@ void dropout(const DropoutRows& d) {
         ++r;
       }
     }
-  }
-}
-
-void sgd(const OptimizerRange& o) {
-  const float* grad = o.grad;
-  float *weight = o.weight, *state = o.state;
-  const float lr = o.lr, decay = o.weight_decay, a = o.a, undamped = o.one_minus_b, factor = o.factor;
-  if (state == nullptr) {
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) weight[i] -= lr * (factor * grad[i] + decay * weight[i]);
-  } else if (o.nesterov) {
-    const float kept = o.first ? 0.0F : a, taken = o.first ? 1.0F : undamped;
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) {
-      const float g = factor * grad[i] + decay * weight[i];
-      const float s = kept * state[i] + taken * g;
-      state[i] = s;
-      weight[i] -= lr * (g + a * s);
-    }
-  } else if (o.first) {
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) {
-      state[i] = factor * grad[i] + decay * weight[i];
-      weight[i] -= lr * state[i];
-    }
-  } else {
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) {
-      const float s = a * state[i] + undamped * (factor * grad[i] + decay * weight[i]);
-      state[i] = s;
-      weight[i] -= lr * s;
-    }
-  }
-}
-
-void adam(const OptimizerRange& o) {
-  const float* grad = o.grad;
-  float *weight = o.weight, *state = o.state, *state2 = o.state2;
-  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps, root_scale = o.scale,
-              shrink = o.shrink;
-  const float a = o.a, one_minus_a = o.one_minus_a, b = o.b, one_minus_b = o.one_minus_b;
-  MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < o.n; ++i) {
-    const float g = factor * grad[i] + decay * weight[i];
-    const float s = a * state[i] + one_minus_a * g;
-    const float u = b * state2[i] + one_minus_b * g * g;
-    state[i] = s;
-    state2[i] = u;
-    weight[i] = shrink * weight[i] - lr * s / (__builtin_sqrtf(u) * root_scale + eps);
-  }
-}
-
-// Computes adam() with the largest second moment so far. The comparison lets a NaN of the moment pass.
-void amsgrad(const OptimizerRange& o) {
-  const float* grad = o.grad;
-  float *weight = o.weight, *state = o.state, *state2 = o.state2, *state3 = o.state3;
-  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps, root_scale = o.scale,
-              shrink = o.shrink;
-  const float a = o.a, one_minus_a = o.one_minus_a, b = o.b, one_minus_b = o.one_minus_b;
-  MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < o.n; ++i) {
-    const float g = factor * grad[i] + decay * weight[i];
-    const float s = a * state[i] + one_minus_a * g;
-    const float u = b * state2[i] + one_minus_b * g * g;
-    const float v = u <= state3[i] ? state3[i] : u;
-    state[i] = s;
-    state2[i] = u;
-    state3[i] = v;
-    weight[i] = shrink * weight[i] - lr * s / (__builtin_sqrtf(v) * root_scale + eps);
-  }
-}
-
-void rmsprop(const OptimizerRange& o) {
-  const float* grad = o.grad;
-  float *weight = o.weight, *state = o.state, *state2 = o.state2;
-  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps;
-  const float a = o.a, one_minus_a = o.one_minus_a, b = o.b;
-  if (state2 == nullptr) {
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) {
-      const float g = factor * grad[i] + decay * weight[i];
-      const float s = a * state[i] + one_minus_a * g * g;
-      state[i] = s;
-      weight[i] -= lr * (g / (__builtin_sqrtf(s) + eps));
-    }
-  } else {
-    MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) {
-      const float g = factor * grad[i] + decay * weight[i];
-      const float s = a * state[i] + one_minus_a * g * g;
-      const float u = b * state2[i] + g / (__builtin_sqrtf(s) + eps);
-      state[i] = s;
-      state2[i] = u;
-      weight[i] -= lr * u;
-    }
-  }
-}
-
-void adadelta(const OptimizerRange& o) {
-  const float* grad = o.grad;
-  float *weight = o.weight, *state = o.state, *state2 = o.state2;
-  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps, a = o.a, one_minus_a = o.one_minus_a;
-  MOKUME_INDEPENDENT
-  for (int64_t i = 0; i < o.n; ++i) {
-    const float g = factor * grad[i] + decay * weight[i];
-    const float s = a * state[i] + one_minus_a * g * g;
-    const float d = __builtin_sqrtf(state2[i] + eps) / __builtin_sqrtf(s + eps) * g;
-    state[i] = s;
-    state2[i] = a * state2[i] + one_minus_a * d * d;
-    weight[i] -= lr * d;
-  }
-}
-
-void optimizer(const OptimizerRange& range) {
-  switch (range.kind) {
-    case mk_optimizer::sgd:
-      return sgd(range);
-    case mk_optimizer::adam:
-    case mk_optimizer::adamw:
-      return range.state3 != nullptr ? amsgrad(range) : adam(range);
-    case mk_optimizer::rmsprop:
-      return rmsprop(range);
-    default:
-      return adadelta(range);
   }
 }
 
@@ -415,9 +267,8 @@ void norm_grad(const NormRows& rows) {
 }  // namespace
 
 extern const NetworkLoops kNetworkLoops;
-const NetworkLoops kNetworkLoops = {bias_act,   relu_grad,    affine,     dropout,       max_window, optimizer,
-                                    add,        add_product,  add_chosen, add_share,     divide,     exp_minus,
-                                    scale,      norm_moments, norm_apply, norm_products, norm_grad,  scaled_difference,
-                                    column_sums};
+const NetworkLoops kNetworkLoops = {bias_act,     relu_grad,   affine,        dropout,   max_window, optimizer,
+                                    add,          add_product, add_chosen,    share,     add_scaled, scale,
+                                    norm_moments, norm_apply,  norm_products, norm_grad};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

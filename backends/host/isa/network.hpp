@@ -54,20 +54,23 @@ struct MaxWindow {
   int32_t* best_place;
 };
 
-// Describes a step on some weights. For Adam and AdamW, a = beta1, b = beta2, scale = 1 / sqrt(1 - b^t), lr is divided
-// by 1 - a^t, and `shrink` first multiplies the weight. AMSGrad uses state3. Other kinds follow the op's header.
-// `factor` multiplies the gradient.
+// Holds the numbers of formulas/step_numbers.hpp.
+struct StepNumbers {
+  float lr, decay, a, one_minus_a, b, one_minus_b, eps, step_size, to_root, shrink, clip;
+  int32_t first, nesterov;
+};
+
+// Describes a step on some weights.
 struct OptimizerRange {
   const float* grad;
+  const float* norm2;  // null if there is none
   float* weight;
   float* state;   // null if there is none
   float* state2;  // null if there is none
   float* state3;  // null if there is none
   int64_t n;
   mk_optimizer kind;
-  bool first;  // t == 1
-  bool nesterov;
-  float lr, weight_decay, a, one_minus_a, b, one_minus_b, eps, scale, shrink, factor;
+  StepNumbers numbers;
 };
 
 // Describes the columns of some rows for batch normalisation (sdk/ops/batch_norm.hpp).
@@ -80,8 +83,6 @@ struct NormRows {
   const float *a, *b, *c;  // coefficients of dx = a * g + b * x + c
   bool relu;
 };
-
-constexpr int64_t kSummedColumns = 16;
 
 struct NetworkLoops {
   void (*bias_act)(const BiasRows& rows);
@@ -96,12 +97,10 @@ struct NetworkLoops {
   void (*add_product)(float* sum, const float* x, const float* weight, int64_t n);
   // Computes sum[i] += place[i] == chosen ? grad[i] : 0.
   void (*add_chosen)(float* sum, const float* grad, const int32_t* place, int32_t chosen, int64_t n);
-  // Computes sum[i] += x[i] / count.
-  void (*add_share)(float* sum, const float* x, float count, int64_t n);
-  // Computes x[i] /= count.
-  void (*divide)(float* x, float count, int64_t n);
-  // Computes e[i] = exp(x[i] - largest). x may be e.
-  void (*exp_minus)(const float* x, float largest, float* e, int64_t n);
+  // Returns 1 / the number of pixels of an area, for the two functions below.
+  float (*share)(int32_t height, int32_t width);
+  // Computes sum[i] += x[i] * factor, fused.
+  void (*add_scaled)(float* sum, const float* x, float factor, int64_t n);
   // Computes x[i] *= factor.
   void (*scale)(float* x, float factor, int64_t n);
   // Computes the mean of each column, and the sum of the squared differences from it.
@@ -112,10 +111,6 @@ struct NetworkLoops {
   void (*norm_products)(const NormRows& rows, float* sum, float* product);
   // Computes dx = a * g + b * x + c.
   void (*norm_grad)(const NormRows& rows);
-  // Computes out[i] = factor * (x[i] - target[i]).
-  void (*scaled_difference)(const float* x, const float* target, float factor, float* out, int64_t n);
-  // Adds rows of at most kSummedColumns columns to the sums, each column in one chain.
-  void (*column_sums)(const float* x, int64_t rows, int64_t columns, int64_t stride, double* sums);
 };
 
 }  // namespace mokume::host

@@ -9,8 +9,8 @@ namespace mokume::opencl {
 namespace {
 
 // Finds the names that a program defines. In .cl files, the start of a line shows a definition: #define, static,
-// __kernel, typedef or the } of a struct. Otherwise, the line is a macro that defines a function, whose name is the
-// macro's first argument. A manual list would need maintenance, and an omission would fail only on devices.
+// FORMULA, __kernel, typedef or the } of a struct. Otherwise, the line is a macro that defines a function, whose name
+// is the macro's first argument. A manual list would need maintenance, and an omission would fail only on devices.
 class Names {
  public:
   explicit Names(std::string_view source) {
@@ -46,7 +46,7 @@ class Names {
     const std::string_view text = line.substr(first);
     if (text.starts_with("#define ")) {
       macros_.emplace(word_at(text, 8));
-    } else if (text.starts_with("static ") || text.starts_with("__kernel ")) {
+    } else if (text.starts_with("static ") || text.starts_with("FORMULA ") || text.starts_with("__kernel ")) {
       for (size_t open = text.find('('); open != std::string_view::npos; open = text.find('(', open + 1))
         if (const std::string_view name = word_before(text, open); is_name(name)) {
           names_.emplace(name);

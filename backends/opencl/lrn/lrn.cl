@@ -1,6 +1,7 @@
 // Normalises by the mean square of neighbours in the row (sdk/ops/lrn.hpp). Sums follow the order of the columns.
 #include "common/math.cl"
 #include "common/runs.cl"
+#include "formulas/lrn.cl"
 #include "lrn/lrn_args.h"
 
 // Loads VW elements of a row from column c on. Columns outside the row count as zeros.
@@ -18,10 +19,8 @@ static vec norm_of(const LrnArgs args, __global const float* row, long c) {
     const vec v = load_near(row, c + k, args.grid.columns);
     sum += v * v;
   }
-  return SPLAT(args.bias) + SPLAT(args.share) * sum;
+  return lrn_norm(sum, args.bias, args.share);
 }
-
-static vec power_of(vec x, float exponent) { return exp_f32(SPLAT(exponent) * log_f32(x)); }
 
 __kernel void lrn(ITEM const LrnArgs args, __global const float* x, __global float* out) {
   FOR_EACH_RUN {
@@ -41,7 +40,7 @@ __kernel void lrn_grad(ITEM const LrnArgs args, __global const float* grad, __gl
       sum += load_near(g, c + k, args.grid.columns) * load_near(from, c + k, args.grid.columns) *
              power_of(norm_of(args, from, c + k), -args.beta - 1.0f);
     const vec direct = load_some(g + c, RUN) * power_of(norm_of(args, from, c), -args.beta);
-    const vec more = SPLAT(2.0f * args.share * args.beta) * load_some(from + c, RUN) * sum;
-    store_some(direct - more, dx + args.out.offset + r * args.out.step + c, RUN);
+    const vec value = lrn_difference(direct, load_some(from + c, RUN), sum, args.share, args.beta);
+    store_some(value, dx + args.out.offset + r * args.out.step + c, RUN);
   }
 }

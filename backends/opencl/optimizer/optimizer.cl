@@ -1,114 +1,73 @@
-// Takes optimizer steps on flat parameters (sdk/ops/optimizer_step.hpp). sqrt and division are correctly rounded if the
-// device supports that, otherwise within 3 ulp. The vectors are matrices of 1 x columns, so r is 0.
+// Takes optimizer steps on flat parameters (sdk/ops/optimizer_step.hpp). The vectors are matrices of 1 x columns, so r
+// is 0.
+#include "common/math.cl"
 #include "common/runs.cl"
 #include "optimizer/optimizer_args.h"
 
+#define STEP_NUMBERS OptimizerArgs
+#include "formulas/optimizer.cl"
+
 #define LOAD(name) load_some(name + args.name##_offset + c, n)
 #define STORE(v, name) store_some(v, name + args.name##_offset + c, n)
-// Computes grad * factor + decay * weight.
-#define LOAD_GRADIENT fma(SPLAT(args.decay), w, LOAD(grad) * factor)
-
-// Returns the factor that limits the norm, sqrt(norm2), to `clip`. A NaN gives NaN.
-static float clipping(float norm2, float clip) {
-  const float factor = clip / (sqrt(norm2) + 1e-6f);
-  return factor > 1.0f ? 1.0f : factor;
-}
+#define FACTOR SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f)
+#define NO_STATE SPLAT(0.0f)
+#define GRADIENT gradient_of(args, LOAD(grad), factor, at.weight)
 
 __kernel void sgd(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
                   __global float* weight) {
-  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
+  const vec factor = FACTOR;
   FOR_EACH_RUN {
     const int n = RUN;
-    const vec w = LOAD(weight), g = LOAD_GRADIENT;
-    STORE(fma(SPLAT(-args.lr), g, w), weight);
+    const Step at = {LOAD(weight), NO_STATE, NO_STATE, NO_STATE};
+    const Step to = sgd_step(args, GRADIENT, at);
+    STORE(to.weight, weight);
   }
 }
 
-__kernel void sgd_momentum(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
-                           __global float* weight, __global float* state) {
-  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
-  FOR_EACH_RUN {
-    const int n = RUN;
-    const vec w = LOAD(weight), g = LOAD_GRADIENT;
-    const vec s = args.first ? g : fma(SPLAT(args.a), LOAD(state), SPLAT(args.one_minus_b) * g);
-    STORE(s, state);
-    STORE(fma(SPLAT(-args.lr), args.nesterov ? fma(SPLAT(args.a), s, g) : s, w), weight);
+// Defines a kernel with one state.
+#define ONE_STATE(name, step)                                                                                  \
+  __kernel void name(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,   \
+                     __global float* weight, __global float* state) {                                          \
+    const vec factor = FACTOR;                                                                                 \
+    FOR_EACH_RUN {                                                                                             \
+      const int n = RUN;                                                                                       \
+      const Step at = {LOAD(weight), LOAD(state), NO_STATE, NO_STATE};                                         \
+      const Step to = step(args, GRADIENT, at);                                                                \
+      STORE(to.state, state);                                                                                  \
+      STORE(to.weight, weight);                                                                                \
+    }                                                                                                          \
   }
-}
+ONE_STATE(sgd_momentum, momentum_step)
+ONE_STATE(rmsprop, rmsprop_step)
 
-// This kernel also computes AdamW. `shrink` is 1 for Adam.
-__kernel void adam(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
-                   __global float* weight, __global float* state, __global float* state2) {
-  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
-  FOR_EACH_RUN {
-    const int n = RUN;
-    const vec w = LOAD(weight), g = LOAD_GRADIENT;
-    const vec s = fma(SPLAT(args.a), LOAD(state), SPLAT(args.one_minus_a) * g);
-    const vec u = fma(SPLAT(args.one_minus_b) * g, g, SPLAT(args.b) * LOAD(state2));
-    STORE(s, state);
-    STORE(u, state2);
-    STORE(fma(SPLAT(-args.step_size), s / fma(sqrt(u), SPLAT(args.to_root), SPLAT(args.eps)),
-              w * SPLAT(args.shrink)),
-          weight);
+// Defines a kernel with two states.
+#define TWO_STATES(name, step)                                                                                 \
+  __kernel void name(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,   \
+                     __global float* weight, __global float* state, __global float* state2) {                  \
+    const vec factor = FACTOR;                                                                                 \
+    FOR_EACH_RUN {                                                                                             \
+      const int n = RUN;                                                                                       \
+      const Step at = {LOAD(weight), LOAD(state), LOAD(state2), NO_STATE};                                     \
+      const Step to = step(args, GRADIENT, at);                                                                \
+      STORE(to.state, state);                                                                                  \
+      STORE(to.state2, state2);                                                                                \
+      STORE(to.weight, weight);                                                                                \
+    }                                                                                                          \
   }
-}
+TWO_STATES(adam, adam_step)
+TWO_STATES(rmsprop_momentum, rmsprop_momentum_step)
+TWO_STATES(adadelta, adadelta_step)
 
-// Computes adam with the largest second moment so far. The comparison lets a NaN of the moment pass.
 __kernel void amsgrad(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
                       __global float* weight, __global float* state, __global float* state2, __global float* state3) {
-  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
+  const vec factor = FACTOR;
   FOR_EACH_RUN {
     const int n = RUN;
-    const vec w = LOAD(weight), g = LOAD_GRADIENT, before = LOAD(state3);
-    const vec s = fma(SPLAT(args.a), LOAD(state), SPLAT(args.one_minus_a) * g);
-    const vec u = fma(SPLAT(args.one_minus_b) * g, g, SPLAT(args.b) * LOAD(state2));
-    const vec v = select(u, before, (ivec)(u <= before));
-    STORE(s, state);
-    STORE(u, state2);
-    STORE(v, state3);
-    STORE(fma(SPLAT(-args.step_size), s / fma(sqrt(v), SPLAT(args.to_root), SPLAT(args.eps)),
-              w * SPLAT(args.shrink)),
-          weight);
-  }
-}
-
-__kernel void rmsprop(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
-                      __global float* weight, __global float* state) {
-  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
-  FOR_EACH_RUN {
-    const int n = RUN;
-    const vec w = LOAD(weight), g = LOAD_GRADIENT;
-    const vec s = fma(SPLAT(args.one_minus_a) * g, g, SPLAT(args.a) * LOAD(state));
-    STORE(s, state);
-    STORE(fma(SPLAT(-args.lr), g / (sqrt(s) + SPLAT(args.eps)), w), weight);
-  }
-}
-
-__kernel void rmsprop_momentum(ITEM const OptimizerArgs args, __global const float* grad,
-                               __global const float* norm2, __global float* weight, __global float* state,
-                               __global float* state2) {
-  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
-  FOR_EACH_RUN {
-    const int n = RUN;
-    const vec w = LOAD(weight), g = LOAD_GRADIENT;
-    const vec s = fma(SPLAT(args.one_minus_a) * g, g, SPLAT(args.a) * LOAD(state));
-    const vec u = fma(SPLAT(args.b), LOAD(state2), g / (sqrt(s) + SPLAT(args.eps)));
-    STORE(s, state);
-    STORE(u, state2);
-    STORE(fma(SPLAT(-args.lr), u, w), weight);
-  }
-}
-
-__kernel void adadelta(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
-                       __global float* weight, __global float* state, __global float* state2) {
-  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
-  FOR_EACH_RUN {
-    const int n = RUN;
-    const vec w = LOAD(weight), g = LOAD_GRADIENT, before = LOAD(state2);
-    const vec s = fma(SPLAT(args.one_minus_a) * g, g, SPLAT(args.a) * LOAD(state));
-    const vec d = sqrt(before + SPLAT(args.eps)) / sqrt(s + SPLAT(args.eps)) * g;
-    STORE(s, state);
-    STORE(fma(SPLAT(args.one_minus_a) * d, d, SPLAT(args.a) * before), state2);
-    STORE(fma(SPLAT(-args.lr), d, w), weight);
+    const Step at = {LOAD(weight), LOAD(state), LOAD(state2), LOAD(state3)};
+    const Step to = amsgrad_step(args, GRADIENT, at);
+    STORE(to.state, state);
+    STORE(to.state2, state2);
+    STORE(to.state3, state3);
+    STORE(to.weight, weight);
   }
 }

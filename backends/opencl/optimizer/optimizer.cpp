@@ -1,10 +1,7 @@
 #include "optimizer/optimizer.hpp"
 
-#include <algorithm>
-#include <cfloat>
-#include <cmath>
-
 #include "common/grid.hpp"
+#include "formulas/step_numbers.hpp"
 #include "optimizer/optimizer.embed.hpp"
 #include "optimizer/optimizer_args.h"
 #include "sdk/ops.hpp"
@@ -34,8 +31,6 @@ void optimizer_step(Launcher& launcher, const mk_op& op) {
                   &state3 = op.outputs[3];
   if (sdk::empty(weight)) return;
   const ops::OptimizerSettings o = ops::optimizer_of(op);
-  const auto t = static_cast<double>(op.optimizer_step.t);
-  const bool adam = o.is_adam(), decoupled = o.kind == ops::Optimizer::adamw;
   const mk_tensor& norm2 = op.inputs[op.n_inputs == 2 ? 1 : 0];
   mk_device& device = launcher.device();
   const RunLaunch l(device, 1, weight.columns);
@@ -43,27 +38,15 @@ void optimizer_step(Launcher& launcher, const mk_op& op) {
       device.kernel(for_views(device, "optimizer", kOptimizerOptimizer, run_width(device, weight.columns),
                               {view(grad), view(weight), view(state), view(state2), view(state3)}),
                     kernel_of(o));
-  const OptimizerArgs args{.grid = l.grid,
-                           .grad_offset = grad.offset,
-                           .norm2_offset = norm2.offset,
-                           .weight_offset = weight.offset,
-                           .state_offset = state.offset,
-                           .state2_offset = state2.offset,
-                           .state3_offset = state3.offset,
-                           .lr = rounded(o.lr),
-                           .decay = rounded(decoupled ? 0 : o.weight_decay),
-                           .a = rounded(o.a),
-                           .one_minus_a = rounded(1 - o.a),
-                           .b = rounded(o.b),
-                           .one_minus_b = rounded(1 - o.b),
-                           .eps = rounded(o.eps),
-                           .step_size = adam ? rounded(o.lr / (1 - std::pow(o.a, t))) : 0.0F,
-                           .to_root = adam ? rounded(1 / std::sqrt(1 - std::pow(o.b, t))) : 0.0F,
-                           .shrink = rounded(decoupled ? 1 - o.lr * o.weight_decay : 1),
-                           .clip = op.n_inputs == 2 ? std::max(rounded(o.clip), FLT_MIN) : 0.0F,
-                           .first = t == 1 ? 1 : 0,
-                           .nesterov = o.nesterov != 0 ? 1 : 0,
-                           .reserved = 0};
+  OptimizerArgs args{};
+  args.grid = l.grid;
+  args.grad_offset = grad.offset;
+  args.norm2_offset = norm2.offset;
+  args.weight_offset = weight.offset;
+  args.state_offset = state.offset;
+  args.state2_offset = state2.offset;
+  args.state3_offset = state3.offset;
+  formulas::set_step_numbers(o, op.optimizer_step.t, args);
   switch (o.states()) {
     case 0:
       return launcher.run(kernel, l.range, args, {memory(grad), memory(norm2), memory(weight)});

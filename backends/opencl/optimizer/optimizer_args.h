@@ -5,9 +5,7 @@
 
 BEGIN_ARGS
 
-// Each kernel reads the fields of its optimizer. The host computes everything that depends only on the settings:
-// differences such as 1 - a, step_size = lr / (1 - a^t), to_root = 1 / sqrt(1 - b^t), and shrink = 1 - lr *
-// weight_decay for adamw (else 1). `clip` is 0 without a limit.
+// Each kernel reads the fields of its optimizer. formulas/step_numbers.hpp sets the numbers from lr on.
 typedef struct {
   RunGrid grid;
   i64 grad_offset, norm2_offset, weight_offset, state_offset, state2_offset, state3_offset;

@@ -1,6 +1,7 @@
 // Computes maxima and averages over images (sdk/ops/max_pool.hpp, sdk/ops/avg_pool.hpp).
 #include "common/math.cl"
 #include "common/windows.cl"
+#include "formulas/average.cl"
 #include "pool/pool_args.h"
 
 // With HALVES, windows have 2 x 2 pixels, a stride of 2 and no padding. With WHOLE, images become one pixel. These are the
@@ -99,9 +100,6 @@ static int area_end(int at, int size, int cells) { return (int)divide((long)(at 
 #define ROWS_OF_CELLS args.out_h
 #define COLUMNS_OF_CELLS args.out_w
 #endif
-
-// Returns 1 / the number of pixels of an area without a division, whose rounding depends on the device.
-static vec share_of(int area_h, int area_w) { return reciprocal(SPLAT((float)area_h * (float)area_w)); }
 
 __kernel void avg_pool(ITEM const AvgPoolArgs args, __global const float* images, __global float* out) {
   FOR_EACH_ROW {

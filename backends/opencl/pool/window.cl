@@ -1,15 +1,13 @@
 // Computes averages under a window (sdk/ops/avg_pool.hpp).
 #include "common/math.cl"
 #include "common/windows.cl"
+#include "formulas/average.cl"
 #include "pool/window_args.h"
 
 // Returns the factor of the divisor along one side of the window at `first`, which is negative in the padding.
 static int length_of(int first, int kernel_size, int size, int pad, int counts_padding) {
   return counts_padding ? min(kernel_size, size + pad - first) : min(first + kernel_size, size) - max(first, 0);
 }
-
-// Returns 1 / a count without a division, whose rounding depends on the device.
-static vec share_of(int height, int width) { return reciprocal(SPLAT((float)height * (float)width)); }
 
 __kernel void avg_window(ITEM const AvgWindowArgs args, __global const float* images, __global float* out) {
   const WindowSides sides = args.sides;

@@ -19,7 +19,8 @@ void avg_pool(const Call& call) {
     std::fill_n(mean, p.channels, 0.0F);
     for (int64_t i = rows.begin(y); i < bottom; ++i)
       for (int64_t j = left; j < right; ++j) loops.add(mean, in.row(n) + (i * p.width + j) * p.channels, p.channels);
-    loops.divide(mean, static_cast<float>(rows.count(y) * columns.count(x)), p.channels);
+    const float share = loops.share(static_cast<int32_t>(rows.count(y)), static_cast<int32_t>(columns.count(x)));
+    loops.scale(mean, share, p.channels);
   };
   call.for_rows(in.rows * p.out_h, p.image() / p.out_h + p.out_w * p.channels, [&](int64_t from, int64_t to) {
     for (int64_t at = from; at < to; ++at)

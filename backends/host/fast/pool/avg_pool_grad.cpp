@@ -11,16 +11,16 @@ void avg_pool_grad(const Call& call) {
   const ops::AvgSide rows = ops::down(p), columns = ops::across(p);
   const View<const float> grad = call.input(0);
   const View<float> dx = call.output();
+  const NetworkLoops& loops = *call.loops.network;
   const auto line = [&](int64_t n, int64_t i) {
     float* sums = dx.row(n) + i * p.width * p.channels;
     std::fill_n(sums, p.width * p.channels, 0.0F);
     for (int64_t y = 0; y < p.out_h; ++y) {
       if (i < rows.begin(y) || i >= rows.end(y)) continue;
       for (int64_t x = 0; x < p.out_w; ++x) {
-        const auto count = static_cast<float>(rows.count(y) * columns.count(x));
+        const float share = loops.share(static_cast<int32_t>(rows.count(y)), static_cast<int32_t>(columns.count(x)));
         for (int64_t j = columns.begin(x); j < columns.end(x); ++j)
-          call.loops.network->add_share(sums + j * p.channels, grad.row(n) + (y * p.out_w + x) * p.channels, count,
-                                        p.channels);
+          loops.add_scaled(sums + j * p.channels, grad.row(n) + (y * p.out_w + x) * p.channels, share, p.channels);
       }
     }
   };
