@@ -6,7 +6,7 @@
 
 #include "device.hpp"
 #include "parallel_region.hpp"
-#include "subnormals.hpp"
+#include "sdk/subnormals.hpp"
 
 namespace mokume::host {
 
@@ -37,7 +37,7 @@ struct Call {
   template <class Body>
   void parallel_for(uint64_t count, Body&& body) const {
     const auto here = [&](uint64_t i) {
-      const SubnormalsAreZero zeros;
+      const sdk::SubnormalsAreZero zeros;
       body(i);
     };
     region != nullptr ? region->parallel_for(count, here) : host.parallel_for(count, here);

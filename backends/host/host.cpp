@@ -101,14 +101,14 @@ const Loops* apply_choices(std::span<const mk_choice> choices, bool strict) {
 void run(const mk_device& device, const Call& call) {
   const auto code = static_cast<size_t>(call.op.code);
   const OpFunction function = device.oracle || kFast[code] == nullptr ? kReference[code] : kFast[code];
-  const SubnormalsAreZero here;
+  const sdk::SubnormalsAreZero here;
   if (sdk::empty(call.op.outputs[0])) return;
   if (device.precision != Precision::fp32 && multiplies(call.op)) return run_rounded(call, function, device.precision);
   function(call);
 }
 
 bool run_both(const mk_device& device, const Call& call, const mk_op& next) {
-  const SubnormalsAreZero here;
+  const sdk::SubnormalsAreZero here;
   return !device.oracle && device.precision == Precision::fp32 && convolve_and_normalise(call, next);
 }
 

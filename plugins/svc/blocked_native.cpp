@@ -11,7 +11,7 @@
 namespace mokume::svc::SOLVER_ISA {
 namespace {
 
-enum Count : int32_t { kMembers = 0, kMoved = 1, kInPairs = 2 };
+enum Count : int32_t { kMembers = 0, kMoved = 1, kInPairs = 2, kPoor = 4 };
 
 constexpr int32_t kLeastSteps = 1000;
 constexpr float kShareOfGap = 0.1F, kShareOfTol = 0.9F, kRoundingOfTol = 0.25F, kHalfUlp = 5.9604645e-8F;
@@ -126,12 +126,15 @@ void choose(const BlockArrays& arrays, int32_t place, int32_t want) noexcept {
   const Problem p(arrays.places, place);
   PlaceInts& si = arrays.places.ints[place];
   PlaceFloats& sf = arrays.places.floats[place];
-  int32_t* const count = arrays.counts + int64_t{place} * 4;
+  int32_t* const count = arrays.counts + int64_t{place} * kCounts;
   const bool first = si.status == kStart;
   count[kMoved] = 0;
   count[kMembers] = 0;
   if (!first && si.status != kRunning) return;
-  if (first) start_shuffled(p);
+  if (first) {
+    count[kPoor] = 0;
+    start_shuffled(p);
+  }
   Bounds bounds = bounds_of(p);
   const bool both = bounds.up < kInfinity && bounds.low > -kInfinity;
   if (both && !(bounds.low - bounds.up < kInfinity)) bounds.up = std::numeric_limits<float>::quiet_NaN();
@@ -159,7 +162,7 @@ void choose(const BlockArrays& arrays, int32_t place, int32_t want) noexcept {
 template <class Value>
 void gather(const BlockArrays& arrays, int32_t place, int32_t from, int32_t to) noexcept {
   const Problem p(arrays.places, place);
-  const int32_t m = arrays.counts[int64_t{place} * 4 + kMembers];
+  const int32_t m = arrays.counts[int64_t{place} * kCounts + kMembers];
   const int32_t* const members = arrays.members + place * arrays.set;
   const auto first = std::lower_bound(members, members + m, from) - members;
   for (int64_t x = first; x < m && members[x] < to; ++x) {
@@ -178,7 +181,7 @@ class WorkingSet {
       : arrays_(arrays),
         p_(arrays.places, place),
         sf_(arrays.places.floats[place]),
-        count_(arrays.counts + int64_t{place} * 4),
+        count_(arrays.counts + int64_t{place} * kCounts),
         members_(arrays.members + place * arrays.set),
         tile_(arrays.tile + place * arrays.set * arrays.set),
         size_(count_[kMembers]),
@@ -326,8 +329,8 @@ class WorkingSet {
   std::vector<int32_t> state_, label_;
 };
 
-void solve(const BlockArrays& arrays, int32_t place, float largest) noexcept {
-  int32_t* const count = arrays.counts + int64_t{place} * 4;
+void solve(const BlockArrays& arrays, int32_t place, float largest, int32_t most_poor) noexcept {
+  int32_t* const count = arrays.counts + int64_t{place} * kCounts;
   if (count[kMembers] == 0) return;
   PlaceInts& si = arrays.places.ints[place];
   PlaceFloats& sf = arrays.places.floats[place];
@@ -341,12 +344,16 @@ void solve(const BlockArrays& arrays, int32_t place, float largest) noexcept {
   if (small) sf.rounding = rounding;
   count[kInPairs] = small ? 0 : 1;
   if (count[kMoved] == 0) si.steps_left = 0;
+  count[kPoor] = steps < arrays.set / 4 ? count[kPoor] + 1 : 0;
+  if (count[kPoor] < most_poor) return;
+  si.status = kHandedOver;
+  si.best = kNone;
 }
 
 // Adds the changes to kCount vectors of F, whose sums stay in registers.
 template <int kCount, class Value>
 void update_vectors(const BlockArrays& arrays, const Problem& p, int32_t place, int64_t v) {
-  const int32_t moved_rows = arrays.counts[int64_t{place} * 4 + kMoved];
+  const int32_t moved_rows = arrays.counts[int64_t{place} * kCounts + kMoved];
   const int32_t* const moved = arrays.moved + place * arrays.set;
   const float* const delta = arrays.delta + place * 2 * arrays.set;
   Floats sum[kCount] = {};
@@ -371,7 +378,7 @@ void update_vectors(const BlockArrays& arrays, const Problem& p, int32_t place, 
 // Does the same with changes and sums that are pairs.
 template <int kCount, class Value>
 void update_in_pairs(const BlockArrays& arrays, const Problem& p, int32_t place, int64_t v) {
-  const int32_t moved_rows = arrays.counts[int64_t{place} * 4 + kMoved];
+  const int32_t moved_rows = arrays.counts[int64_t{place} * kCounts + kMoved];
   const int32_t* const moved = arrays.moved + place * arrays.set;
   const float* const delta = arrays.delta + place * 2 * arrays.set;
   Floats h[kCount], l[kCount];
@@ -405,7 +412,7 @@ void update_in_pairs(const BlockArrays& arrays, const Problem& p, int32_t place,
 
 template <class Value>
 void update(const BlockArrays& arrays, int32_t place, int64_t from, int64_t to) noexcept {
-  const int32_t* const count = arrays.counts + int64_t{place} * 4;
+  const int32_t* const count = arrays.counts + int64_t{place} * kCounts;
   if (count[kMoved] == 0) return;
   const Problem p(arrays.places, place);
   // Each of these fits the 16 registers of AVX2.

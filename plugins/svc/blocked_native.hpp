@@ -8,6 +8,8 @@
 
 namespace mokume::svc {
 
+constexpr int64_t kCounts = 5;  // integers per place; COUNTS in kernels/blocked.cl
+
 // Holds the arrays of kernels/blocked.cl. `set` is the largest size of a working set.
 struct BlockArrays {
   PlaceArrays places;
@@ -24,7 +26,8 @@ struct BlockedFunctions {
   void (*choose)(const BlockArrays& arrays, int32_t place, int32_t want) noexcept;
   // Copies the kernel values between all members and the members in the rows [from, to).
   void (*gather)(const BlockArrays& arrays, int32_t place, int32_t from, int32_t to) noexcept;
-  void (*solve)(const BlockArrays& arrays, int32_t place, float largest) noexcept;
+  // Hands a problem over to LIBSVM's steps after `most_poor` poor rounds (blocked_solver.hpp).
+  void (*solve)(const BlockArrays& arrays, int32_t place, float largest, int32_t most_poor) noexcept;
   // Updates F in the blocks [from, to).
   void (*update)(const BlockArrays& arrays, int32_t place, int64_t from, int64_t to) noexcept;
 };

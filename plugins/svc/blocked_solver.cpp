@@ -8,17 +8,18 @@
 #include "blocked_group.embed.hpp"
 #include "blocked_vector.embed.hpp"
 #include "concurrency.hpp"
+#include "native_loop.hpp"
 #include "places.embed.hpp"
 
 namespace mokume::svc {
 namespace {
 
-constexpr int64_t kBlocksPerItem = 8;         // WIDE in kernels/blocked_vector.cl
-constexpr int64_t kRowsPerItem = 32;          // STRIP in kernels/blocked_vector.cl
-constexpr int32_t kCounts = 4;                // integers per place
-constexpr int32_t kMembers = 0, kInside = 3;  // MEMBERS and INSIDE in kernels/blocked.cl
-constexpr size_t kInner = 5;                  // floats of an unfinished round per row of the working set
-constexpr int32_t kSteps = 32'768;            // most steps in a launch of `solve`
+constexpr int64_t kBlocksPerItem = 8;                    // WIDE in kernels/blocked_vector.cl
+constexpr int64_t kRowsPerItem = 32;                     // STRIP in kernels/blocked_vector.cl
+constexpr int32_t kMembers = 0, kInside = 3, kPoor = 4;  // MEMBERS, INSIDE and POOR in kernels/blocked.cl
+constexpr size_t kInner = 5;                             // floats of an unfinished round per row of the working set
+constexpr int32_t kSteps = 32'768;                       // most steps in a launch of `solve`
+constexpr int32_t kMostInside = 1 << 30;                 // steps of an unfinished round that a checkpoint may name
 // Devices with MK_DEVICE_SOFTWARE limit the loops of a work-item to 65,535 iterations, and a step takes up to 100.
 constexpr int32_t kStepsInSoftware = 600;
 
@@ -35,12 +36,13 @@ BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, c
       device_(device),
       set_(working_set(order.rows())),
       groups_(solves_in_groups(device, "svc.blocked")),
+      most_poor_(!groups_ || is_strict(device) ? kMostPoorRounds : std::numeric_limits<int32_t>::max()),
       program_(sdk::Program::build(
           device, "blocked", (std::string(kPlaces) + kBlocked + (groups_ ? kBlocked_group : kBlocked_vector)).c_str(),
           "-DGROUP=" + std::to_string(kItems) + " -DSET=" + std::to_string(set_) + options_of(storage))),
       native_(blocked_native(storage)),
       storage_(storage),
-      poor_rounds_(static_cast<size_t>(count)) {
+      handed_over_(static_cast<size_t>(count)) {
   const auto n = static_cast<uint64_t>(count), set = static_cast<uint64_t>(set_);
   counts_ = device.buffer<int32_t>(n * kCounts);
   members_ = device.buffer<int32_t>(n * set);
@@ -53,7 +55,7 @@ BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, c
 void BlockedSolver::advance(Places& places, KernelStore& store, int64_t max_iterations) {
   Order in_rounds, in_steps;
   for (const int32_t p : places.running()) {
-    if (places.ints()[static_cast<size_t>(p)].status == kStart) poor_rounds_[static_cast<size_t>(p)] = 0;
+    if (places.ints()[static_cast<size_t>(p)].status == kStart) handed_over_[static_cast<size_t>(p)] = false;
     (takes_steps(p) ? in_steps : in_rounds).push_back(p);
   }
   if (!in_rounds.empty()) advance_rounds(places, store, in_rounds, max_iterations);
@@ -78,20 +80,9 @@ void BlockedSolver::advance_rounds(Places& places, KernelStore& store, const Ord
   const int rounds = waits ? 1 : rounds_at_once(device_.info(), problems, places.stride(), set_);
   for (int k = 0; k < rounds; ++k) round(places, store, order);
   places.fetch();
-  if (!groups_) count_poor_rounds(places, order);
+  for (const int32_t p : order)
+    if (places.ints()[static_cast<size_t>(p)].status == kHandedOver) handed_over_[static_cast<size_t>(p)] = true;
   places.count_steps(order, std::numeric_limits<int64_t>::max());
-}
-
-// Runs after every round.
-void BlockedSolver::count_poor_rounds(Places& places, const Order& order) {
-  for (const int32_t p : order) {
-    PlaceInts& i = places.ints()[static_cast<size_t>(p)];
-    int32_t& poor = poor_rounds_[static_cast<size_t>(p)];
-    poor = program_ && i.steps >= kSteps ? kCutRound : i.steps < set_ / 4 ? poor + 1 : 0;
-    if (i.status != kRunning || !takes_steps(p)) continue;
-    i.status = kHandedOver;
-    i.best = -1;  // the first row of the next pair is not known yet
-  }
 }
 
 void BlockedSolver::round(Places& places, KernelStore& store, const Order& order) {
@@ -133,8 +124,8 @@ void BlockedSolver::choose(Places& places, const Order& order) {
     return;
   }
   const BlockArrays arrays = arrays_of_blocks(places, nullptr);
-  const auto kernel = device_.kernel("choose_native");
-  host_.parallel_for(order.size(), [&](uint64_t k) { native_.choose(arrays, order[k], want); });
+  native_loop(host_, device_, "choose_native", order.size(),
+              [&](uint64_t k) { native_.choose(arrays, order[k], want); });
 }
 
 void BlockedSolver::gather(Places& places, const KernelStore& store, const Order& order) {
@@ -149,9 +140,8 @@ void BlockedSolver::gather(Places& places, const KernelStore& store, const Order
     return;
   }
   const BlockArrays arrays = arrays_of_blocks(places, &store);
-  const auto kernel = device_.kernel("gather_native");
   const auto strips = static_cast<uint64_t>((places.stride() + kRowsPerItem - 1) / kRowsPerItem);
-  host_.parallel_for(strips * order.size(), [&](uint64_t k) {
+  native_loop(host_, device_, "gather_native", strips * order.size(), [&](uint64_t k) {
     const auto from = static_cast<int32_t>(static_cast<int64_t>(k / order.size()) * kRowsPerItem);
     native_.gather(arrays, order[k % order.size()], from, from + static_cast<int32_t>(kRowsPerItem));
   });
@@ -168,7 +158,7 @@ void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, c
     const int32_t steps = (device_.info().flags & MK_DEVICE_SOFTWARE) != 0 ? kStepsInSoftware : kSteps;
     program_->launch(groups_ ? "solve_group" : "solve_vector", order.size() * items(), items(), b.order, b.ints,
                      b.floats, b.sign, b.flags, b.f, b.a, counts_, members_, moved_, delta_, inner_, tile_,
-                     store.diagonal(), b.weight, places.stride(), steps, store.largest());
+                     store.diagonal(), b.weight, places.stride(), steps, store.largest(), most_poor_);
     const int64_t chunk = groups_ ? static_cast<int64_t>(kItems) / kBlock : kBlocksPerItem;
     const auto work = static_cast<uint64_t>((blocks + chunk - 1) / chunk * running);
     program_->launch(groups_ ? "update_group" : "update_vector", work * items(), items(), b.order,
@@ -177,14 +167,11 @@ void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, c
     return;
   }
   const BlockArrays arrays = arrays_of_blocks(places, &store);
-  {
-    const auto kernel = device_.kernel("solve_native");
-    host_.parallel_for(order.size(), [&](uint64_t k) { native_.solve(arrays, order[k], store.largest()); });
-  }
+  native_loop(host_, device_, "solve_native", order.size(),
+              [&](uint64_t k) { native_.solve(arrays, order[k], store.largest(), most_poor_); });
   // Iterates over columns first, so that problems share the cached part of the kernel matrix.
-  const auto kernel = device_.kernel("update_native");
   const auto chunks = static_cast<uint64_t>((blocks + kBlocksPerItem - 1) / kBlocksPerItem);
-  host_.parallel_for(chunks * order.size(), [&](uint64_t k) {
+  native_loop(host_, device_, "update_native", chunks * order.size(), [&](uint64_t k) {
     const auto from = static_cast<int64_t>(k / order.size()) * kBlocksPerItem;
     native_.update(arrays, order[k % order.size()], from, std::min(from + kBlocksPerItem, blocks));
   });
@@ -194,11 +181,15 @@ void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, c
 std::optional<SolveState> BlockedSolver::state(const Places& places, int64_t place) const {
   std::optional<SolveState> state = places.state(place);
   if (!state) return state;
-  state->poor_rounds = poor_rounds_[static_cast<size_t>(place)];
-  if (!program_ || takes_steps(place)) return state;
+  if (takes_steps(place)) {
+    state->poor_rounds = kMostPoorRounds;
+    return state;
+  }
   int32_t counts[kCounts];
   device_.read(counts_, &counts[0], kCounts, static_cast<uint64_t>(place * kCounts));
-  if (counts[kInside] == 0) return state;
+  const int32_t inside = program_ ? counts[kInside] : 0;
+  state->poor_rounds = inside > 0 ? -inside : std::min(counts[kPoor], kMostPoorRounds - 1);
+  if (inside == 0) return state;
   const auto rows = static_cast<size_t>(counts[kMembers]);
   state->members.resize(rows);
   state->inner.resize(kInner * rows);
@@ -218,27 +209,28 @@ uint64_t BlockedSolver::place_of_inner(int64_t place, size_t part) const {
   return (static_cast<uint64_t>(place) * kInner + part) * static_cast<uint64_t>(set_);
 }
 
-void BlockedSolver::set_counts(int64_t place, const SolveState& state, bool inside) const {
+void BlockedSolver::set_counts(int64_t place, const SolveState& state, int32_t inside) const {
   int32_t counts[kCounts] = {};
   counts[kMembers] = static_cast<int32_t>(state.members.size());
-  counts[kInside] = inside ? 1 : 0;
+  counts[kInside] = inside;
+  counts[kPoor] = std::max(state.poor_rounds, 0);
   device_.write(counts_, &counts[0], kCounts, static_cast<uint64_t>(place * kCounts));
 }
 
 bool BlockedSolver::restore(Places& places, KernelStore& store, int64_t place, const SolveState& state) {
-  if (state.poor_rounds < kCutRound || state.poor_rounds > kMostPoorRounds) return false;
+  if (state.poor_rounds < -kMostInside || state.poor_rounds > kMostPoorRounds) return false;
   if (state.poor_rounds == kMostPoorRounds) {
-    if (groups_ || (state.status != kHandedOver && !steps().restore(places, store, place, state))) return false;
+    if (most_poor_ > kMostPoorRounds || (state.status != kHandedOver && !steps().restore(places, store, place, state)))
+      return false;
     if (state.status == kHandedOver && !places.restore(place, state)) return false;
-    poor_rounds_[static_cast<size_t>(place)] = kMostPoorRounds;
+    handed_over_[static_cast<size_t>(place)] = true;
     return true;
   }
   const size_t rows = state.members.size();
   const bool inside = rows > 0;
   if (state.status != kRunning || state.inner.size() != kInner * rows || (inside && !program_)) return false;
   if (!are_members(state.members, places) || !places.restore(place, state)) return false;
-  poor_rounds_[static_cast<size_t>(place)] = state.poor_rounds;
-  set_counts(place, state, false);
+  set_counts(place, state, 0);
   if (!inside) return true;
   device_.write(members_, state.members.data(), rows, static_cast<uint64_t>(place * set_));
   for (size_t part = 0; part < kInner; ++part)
@@ -248,7 +240,7 @@ bool BlockedSolver::restore(Places& places, KernelStore& store, int64_t place, c
   places.send_order(order);
   gather(places, store, order);  // between rounds, because the kernel keeps the values of an unfinished round
   device_.finish();
-  set_counts(place, state, true);
+  set_counts(place, state, std::max(1, -state.poor_rounds));
   return true;
 }
 

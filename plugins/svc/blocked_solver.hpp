@@ -26,10 +26,9 @@ constexpr int64_t working_set(int64_t rows) {
 // which LIBSVM's solver takes sooner. After this many poor rounds without another, LIBSVM's steps continue the problem
 // from its state.
 constexpr int32_t kMostPoorRounds = 16;
-constexpr int32_t kCutRound = -1;  // the last launch ended within a round, which the next one completes
 
-// Hands problems over only where LIBSVM's steps are native code or a work-item's: a work-group of a GPU takes a round
-// sooner than even a few steps.
+// A work-group of a GPU takes a round sooner than even a few steps, so it hands no problem over unless numerics are
+// strict.
 class BlockedSolver final : public Solver {
  public:
   // Builds the kernels and allocates memory for `count` places.
@@ -47,9 +46,8 @@ class BlockedSolver final : public Solver {
   using Order = std::vector<int32_t>;
 
   void advance_rounds(Places& places, KernelStore& store, const Order& order, int64_t max_iterations);
-  void count_poor_rounds(Places& places, const Order& order);
   LibsvmSolver& steps();
-  bool takes_steps(int64_t place) const { return poor_rounds_[static_cast<size_t>(place)] >= kMostPoorRounds; }
+  bool takes_steps(int64_t place) const { return handed_over_[static_cast<size_t>(place)]; }
   void round(Places& places, KernelStore& store, const Order& order);
   void choose(Places& places, const Order& order);
   void gather(Places& places, const KernelStore& store, const Order& order);
@@ -57,7 +55,7 @@ class BlockedSolver final : public Solver {
   BlockArrays arrays_of_blocks(Places& places, const KernelStore* store) const;
   bool are_members(const std::vector<int32_t>& rows, const Places& places) const;
   uint64_t place_of_inner(int64_t place, size_t part) const;
-  void set_counts(int64_t place, const SolveState& state, bool inside) const;
+  void set_counts(int64_t place, const SolveState& state, int32_t inside) const;
   uint64_t items() const { return groups_ ? kItems : 1; }
 
   static constexpr uint64_t kItems = 256;  // work-items of a work-group
@@ -65,12 +63,13 @@ class BlockedSolver final : public Solver {
   sdk::Host host_;
   const sdk::Device& device_;
   int64_t set_;
-  bool groups_;  // whether a work-group, not a work-item, solves each problem
+  bool groups_;        // whether a work-group, not a work-item, solves each problem
+  int32_t most_poor_;  // poor rounds before a problem is handed over
   std::optional<sdk::Program> program_;
   BlockedFunctions native_;
   Storage storage_;
   std::optional<LibsvmSolver> steps_;  // as soon as a problem is handed over
-  std::vector<int32_t> poor_rounds_;   // the last rounds of each place that were poor, or kCutRound
+  std::vector<bool> handed_over_;      // whether LIBSVM's steps solve the problem of a place
   sdk::Buffer counts_, members_, moved_, delta_, inner_, tile_;
 };
 

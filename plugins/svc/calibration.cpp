@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sdk/portable_math.hpp"
+
 namespace mokume::svc {
+
+namespace portable = sdk::portable;
 
 double sigmoid(const mk_sigmoid& s, double decision) {
   const double z = s.a * decision + s.b;
-  return z >= 0 ? std::exp(-z) / (1 + std::exp(-z)) : 1 / (1 + std::exp(z));
+  return z >= 0 ? portable::exp(-z) / (1 + portable::exp(-z)) : 1 / (1 + portable::exp(z));
 }
 
 namespace {
@@ -16,7 +20,7 @@ constexpr int kMostSteps = 100;
 constexpr double kSmallestStep = 1e-10, kRidge = 1e-12, kSmallGradient = 1e-5;
 
 // Returns log(1 + exp(z)) without overflow.
-double softplus(double z) { return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z)); }
+double softplus(double z) { return z > 0 ? z + portable::log1p(portable::exp(-z)) : portable::log1p(portable::exp(z)); }
 
 // Computes the negative log-likelihood of the smoothed targets.
 struct Likelihood {
@@ -56,7 +60,7 @@ struct Derivatives {
 mk_sigmoid fit_sigmoid(std::span<const double> decisions, const std::vector<bool>& positive) {
   const auto yes = static_cast<double>(std::count(positive.begin(), positive.end(), true));
   const double no = static_cast<double>(positive.size()) - yes;
-  mk_sigmoid s{0, std::log((no + 1) / (yes + 1))};
+  mk_sigmoid s{0, portable::log((no + 1) / (yes + 1))};
   if (yes == 0 || no == 0) return s;
   const Likelihood likelihood{decisions, positive, (yes + 1) / (yes + 2), 1 / (no + 2)};
   double loss = likelihood.loss(s);

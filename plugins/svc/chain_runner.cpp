@@ -353,9 +353,10 @@ void ChainRunner::validate(Fold& fold) {
     device_.read(values_, values.data(), values.size());
     for (const Pending& p : fold.pending) {
       p.target->resize(static_cast<size_t>(count));
-      for (int64_t r = 0; r < count; ++r)
-        (*p.target)[static_cast<size_t>(r)] =
-            static_cast<float>(p.sign) * (values[static_cast<size_t>(r * rows_per_fold_ + p.row)] - p.rho);
+      for (int64_t r = 0; r < count; ++r) {
+        const float sum = values[static_cast<size_t>(r * rows_per_fold_ + p.row)];
+        (*p.target)[static_cast<size_t>(r)] = static_cast<float>(p.sign) * (sum - p.rho) + 0.0F;  // never -0
+      }
       fold.free_rows.push_back(p.row);
     }
     fold.pending.clear();

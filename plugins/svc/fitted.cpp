@@ -6,6 +6,7 @@
 #include "matrix/distances.hpp"
 #include "rows.hpp"
 #include "sdk/ops.hpp"
+#include "sdk/portable_math.hpp"
 #include "sparse/sparse_products.hpp"
 
 namespace mokume::svc {
@@ -49,7 +50,7 @@ double value_error(const Kernel& k, double norm, int64_t features) {
       return kKernelError * norm;
     case ops::KernelKind::polynomial: {
       const double base = k.gamma * norm + std::fabs(k.coef0);
-      return kKernelError * std::max<int64_t>(1, k.degree) * std::pow(base, k.degree);
+      return kKernelError * std::max<int64_t>(1, k.degree) * sdk::portable::power(base, k.degree);
     }
     case ops::KernelKind::rbf:
     case ops::KernelKind::rbf_minus_one:
@@ -69,7 +70,7 @@ void write_norms(const sdk::Device& device, const mk_tensor& rows, const sdk::Bu
 }  // namespace
 
 double kernel_value(const Kernel& k, const float* x, const float* y, int64_t d) {
-  if (k.pairs != Pairs::products) return std::exp(-k.gamma * distance_of(k.pairs, x, y, d));
+  if (k.pairs != Pairs::products) return sdk::portable::exp(-k.gamma * distance_of(k.pairs, x, y, d));
   if (ops::needs_norms(k.kind))
     return kernel_value(k, 0, sum_of(x, y, d, [](double a, double b) { return (a - b) * (a - b); }));
   return kernel_value(k, sum_of(x, y, d, [](double a, double b) { return a * b; }), 0);
@@ -80,13 +81,13 @@ double kernel_value(const ops::KernelFunction& k, double dot, double distance) {
     case ops::KernelKind::linear:
       return dot;
     case ops::KernelKind::polynomial:
-      return std::pow(k.gamma * dot + k.coef0, k.degree);
+      return sdk::portable::power(k.gamma * dot + k.coef0, k.degree);
     case ops::KernelKind::rbf:
-      return std::exp(-k.gamma * distance);
+      return sdk::portable::exp(-k.gamma * distance);
     case ops::KernelKind::rbf_minus_one:
-      return std::exp(-k.gamma * distance) - 1;
+      return sdk::portable::exp(-k.gamma * distance) - 1;
     case ops::KernelKind::sigmoid:
-      return std::tanh(k.gamma * dot + k.coef0);
+      return sdk::portable::tanh(k.gamma * dot + k.coef0);
   }
   return 0;
 }
@@ -206,7 +207,7 @@ void Fitted::conclude(std::vector<float> sums, int64_t rows, const std::function
   const double largest = largest_norm2();
   for (int64_t r = 0; r < rows; ++r) {
     float* row = sums.data() + r * p;
-    for (int64_t k = 0; k < p; ++k) row[k] -= offset[static_cast<size_t>(k)];
+    for (int64_t k = 0; k < p; ++k) row[k] = (row[k] - offset[static_cast<size_t>(k)]) + 0.0F;  // never -0
     if (regression()) continue;
     const double error = value_error(settings.kernel, std::max(largest, squared_norm(r)), features);
     if (in_doubt(row, sizes, error)) decide(r, row);

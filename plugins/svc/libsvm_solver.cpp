@@ -4,6 +4,7 @@
 #include "libsvm_group.embed.hpp"
 #include "libsvm_native.hpp"
 #include "libsvm_vector.embed.hpp"
+#include "native_loop.hpp"
 #include "places.embed.hpp"
 
 namespace mokume::svc {
@@ -65,10 +66,7 @@ void StepRunner::run(Places& places, const KernelStore& store, const std::vector
   }
   const int32_t steps = places.steps_within(order, max_iterations, kStepsPerLaunch);
   const PlaceArrays arrays = arrays_of(places, &store);
-  {
-    const auto scope = device.kernel(native_name);
-    host.parallel_for(order.size(), [&](uint64_t k) { native(arrays, steps, arrays.order[k]); });
-  }
+  native_loop(host, device, native_name, order.size(), [&](uint64_t k) { native(arrays, steps, arrays.order[k]); });
   places.fetch();
 }
 

@@ -284,12 +284,31 @@ inline void add_to(float& high, float& low, float x) {
   high = h;
 }
 
-// Computes a * b + c with fma, element by element, which gives the same bits with every instruction set.
+// Computes a * b + c with one rounding, element by element, which gives the same bits with every instruction set.
+#if defined(__FMA__) || !defined(__x86_64__)
 inline Floats fused(const Floats& a, const Floats& b, const Floats& c) {
   Floats result;
   for (int t = 0; t < kLanes; ++t) result[t] = __builtin_fmaf(a[t], b[t], c[t]);
   return result;
 }
+#else
+// The C library's function is exact without the instruction, too, but takes one element at a time. The product of two
+// floats is exact as a double. The sum is rounded to odd, so that its second rounding, to a float, sees on which side
+// of a tie it lies (S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums. IEEE Trans. Computers 57(4),
+// 2008).
+inline Floats fused(const Floats& a, const Floats& b, const Floats& c) {
+  typedef double Doubles __attribute__((vector_size(kLanes * 8)));
+  typedef int64_t Bits __attribute__((vector_size(kLanes * 8)));
+  const Doubles product = __builtin_convertvector(a, Doubles) * __builtin_convertvector(b, Doubles);
+  const Doubles more = __builtin_convertvector(c, Doubles), sum = product + more, of_more = sum - product;
+  const Doubles rest = (product - (sum - of_more)) + (more - of_more), zero{};
+  const Bits inexact = (rest > zero) | (rest < zero);  // false for NaN, which infinite sums leave
+  const Bits outwards = ((rest > zero) ^ (sum > zero)) | 1;
+  const Bits even = (reinterpret_cast<Bits>(sum) & 1) == 0;
+  const Bits odd = reinterpret_cast<Bits>(sum) + (outwards & inexact & even);
+  return __builtin_convertvector(reinterpret_cast<Doubles>(odd), Floats);
+}
+#endif
 
 // Adds step * t to the double-float (h, l); h is then the rounded sum.
 inline void add_step(Floats& h, Floats& l, const Floats& step, const Floats& t) {

@@ -79,7 +79,8 @@ void Places::start(int64_t place, const Start& start, int64_t coef_row) {
 std::optional<Solution> Places::solution(int64_t place) const {
   const auto p = static_cast<size_t>(place);
   if (!active_[p] || (ints_[p].status != kConverged && !capped_[p])) return std::nullopt;
-  return Solution{floats_[p].rho, steps_[p], ints_[p].vectors, ints_[p].at_c, capped_[p]};
+  const float rho = floats_[p].rho + 0.0F;  // devices may differ in the sign of a zero
+  return Solution{rho, steps_[p], ints_[p].vectors, ints_[p].at_c, capped_[p]};
 }
 
 namespace {
@@ -260,6 +261,8 @@ bool solves_in_groups(const sdk::Device& device, const char* key) {
   device.set_choice(key, groups ? "group" : "vector");
   return groups;
 }
+
+bool is_strict(const sdk::Device& device) { return device.choice("numerics") == "strict"; }
 
 PanelArguments panels_of(const KernelStore& store) {
   PanelArguments panels{};

@@ -387,7 +387,8 @@ std::unique_ptr<Fitted> SvcSession::collect(const Settings& settings, const std:
     const auto sign = static_cast<float>(problems[p].decision_sign());
     double sum = 0;
     for (const int64_t r : used) {
-      fitted->coefficients.push_back(sign * coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)]);
+      const float coefficient = sign * coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)];
+      fitted->coefficients.push_back(coefficient + 0.0F);  // never -0, which devices may have in place of 0
       sum += static_cast<double>(fitted->coefficients.back());
     }
     // Subtracting 1 from a kernel changes rho by the sum of the coefficients, which rounding may keep from being 0.

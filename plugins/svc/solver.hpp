@@ -38,6 +38,9 @@ Kernel kernel_of(const Settings& settings, const KernelStore& store);
 // variants give the same bits. Returns false and records nothing for a device without a compiler.
 bool solves_in_groups(const sdk::Device& device, const char* key);
 
+// Returns whether the run asks for one answer on all devices ([devices] numerics = "strict").
+bool is_strict(const sdk::Device& device);
+
 // Returns the options of a solver's kernels for the storage of the kernel values.
 std::string options_of(Storage storage);
 

@@ -28,6 +28,9 @@
 #define REGRESSION 0
 #endif
 
+// Computes a rounded product to which the caller adds later. No compiler may fuse it with the sum (ADR 42).
+#define PRODUCT(T, a, b) fma((T)(a), (T)(b), (T)(0.0f))
+
 #define ARGUMENTS                                                                                                      \
   __global const int *order, __global int *ints, __global float *floats, __global const char *signs,                  \
       __global const float *target, __global const float *weight, __global const float *norms,                        \

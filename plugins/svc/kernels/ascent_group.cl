@@ -29,7 +29,7 @@ __kernel __attribute__((reqd_work_group_size(UNIT, 1, 1))) void ascent_group(ARG
       float xs[EACH], part = 0.0f;
       for (int e = 0; e < EACH; ++e) {
         xs[e] = e * UNIT < width ? x[e * UNIT + t] : 0.0f;
-        part += w[e] * xs[e];
+        part += PRODUCT(float, w[e], xs[e]);
       }
       partial[turn][t] = part;
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -38,13 +38,13 @@ __kernel __attribute__((reqd_work_group_size(UNIT, 1, 1))) void ascent_group(ARG
       turn = 1 - turn;  // items may still read these sums during the next turn
       const float a = l_a[k], high = l_bound[k] > 0.0f ? l_bound[k] : 0.0f;
       const float low = REGRESSION ? -high : (l_bound[k] < 0.0f ? l_bound[k] : 0.0f);
-      const float g = sum_of_lanes(lanes) + (centre + elastic * sum) - l_target[k];
+      const float g = sum_of_lanes(lanes) + (centre + PRODUCT(float, elastic, sum)) - l_target[k];
       const float violation = violation_of(a, g, epsilon, low, high);
       const float to = violation > 0.0f ? moved(a, g, l_q[k], epsilon, low, high) : a;
       if (violation > most) most = violation;
       if (to != a) {
         const float by = to - a;
-        for (int e = 0; e < EACH; ++e) w[e] += by * xs[e];
+        for (int e = 0; e < EACH; ++e) w[e] += PRODUCT(float, by, xs[e]);
         add_to(&sum, &rest, by);
         ++moves;
       }

@@ -10,20 +10,20 @@ __kernel void ascent_vector(ARGUMENTS) {
     float16 sums[UNIT / 16];
     for (int j = 0; j < UNIT / 16; ++j) sums[j] = (float16)(0.0f);
     for (long k = 0; k < width; k += UNIT)
-      for (int j = 0; j < UNIT / 16; ++j) sums[j] += vload16(j, weights + k) * vload16(j, x + k);
+      for (int j = 0; j < UNIT / 16; ++j) sums[j] += PRODUCT(float16, vload16(j, weights + k), vload16(j, x + k));
     float16 lanes = sums[0];
     for (int j = 1; j < UNIT / 16; ++j) lanes += sums[j];
     const float bound = sign[row] < 0 ? -sf[F_C_MINUS] * weight[row] : sf[F_C] * weight[row];
     const float a = multipliers[row], high = bound > 0.0f ? bound : 0.0f;
     const float low = REGRESSION ? -high : (bound < 0.0f ? bound : 0.0f);
     const float g =
-        sum_of_lanes(lanes) + (centre + elastic * sum) - (REGRESSION ? target[row] : (float)sign[row]);
+        sum_of_lanes(lanes) + (centre + PRODUCT(float, elastic, sum)) - (REGRESSION ? target[row] : (float)sign[row]);
     const float violation = violation_of(a, g, epsilon, low, high);
     const float to = violation > 0.0f ? moved(a, g, norms[row] + elastic, epsilon, low, high) : a;
     if (violation > most) most = violation;
     if (to != a) {
       const float by = to - a;
-      for (long k = 0; k < width; k += 16) vstore16(vload16(0, weights + k) + by * vload16(0, x + k), 0, weights + k);
+      for (long k = 0; k < width; k += 16) vstore16(vload16(0, weights + k) + PRODUCT(float16, by, vload16(0, x + k)), 0, weights + k);
       add_to(&sum, &rest, by);
       ++moves;
     }

@@ -17,16 +17,18 @@
 // give the same bits.
 //
 // Each problem p has, in addition to the arrays of places.cl:
-//   counts   4 ints with the indices below
+//   counts   COUNTS ints with the indices below
 //   members  SET ints: the rows of the working set, ascending
 //   moved    SET ints: the rows whose multipliers moved
 //   delta    2 * SET floats: y times the changes of these multipliers, first the high parts, then the low parts
 //   inner    5 * SET floats: the state of the working set between two launches of `solve`
 //   tile     SET * SET floats: the kernel values between members, padded with zeros to blocks of 16
+#define COUNTS 5
 #define MEMBERS 0
 #define MOVED 1
 #define IN_PAIRS 2  // whether `update` adds pairs of floats
-#define INSIDE 3    // whether `solve` continues a round
+#define INSIDE 3    // the steps of a round that the next launch of `solve` continues, or 0
+#define POOR 4      // how many rounds in a row, up to the last one, were poor (blocked_solver.hpp)
 
 // A round ends when the gap falls below SHARE_OF_GAP of its initial size, or below SHARE_OF_TOL of the tolerance.
 #define SHARE_OF_GAP 0.1f
@@ -105,7 +107,18 @@ float change_of(float high, float rest, float old_high, float old_rest, int y, f
       __global const float *f_all, __global float *a_all, __global int *counts, __global const int *members_all,      \
       __global int *moved_all, __global float *delta_all, __global float *inner_all,                                   \
       __global const float *tile_all, __global const float *diagonal, __global const float *weight, const long ld,    \
-      const int max_steps, const float largest
+      const int max_steps, const float largest, const int most_poor
+
+// Ends a round that took `steps`: after too many poor rounds, LIBSVM's steps continue the problem from a new pair.
+#define END_ROUND(steps)                                \
+  do {                                                  \
+    count[INSIDE] = 0;                                  \
+    count[POOR] = (steps) < SET / 4 ? count[POOR] + 1 : 0; \
+    if (count[POOR] >= most_poor) {                     \
+      si[I_STATUS] = HANDED_OVER;                       \
+      si[I_BEST] = NONE;                                \
+    }                                                   \
+  } while (0)
 
 #define UPDATE_ARGUMENTS                                                                                        \
   __global const int *order, const int running, __global const int *spans, __global const char *sign,           \

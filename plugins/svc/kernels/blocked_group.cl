@@ -116,7 +116,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CH
   const int lid = get_local_id(0);
   const long p = order[get_group_id(0)];
   STATE_OF(p);
-  __global int* count = counts + p * 4;
+  __global int* count = counts + p * COUNTS;
   __global int* members = members_all + p * SET;
   const Rows r = {spans + p * MAX_SPANS * 2, flags, f};
   const int before = si[I_STATUS], left = si[I_LEFT];
@@ -125,7 +125,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CH
   barrier(CLK_GLOBAL_MEM_FENCE);
   if (lid == 0) {
     count[MOVED] = 0;
-    if (first) count[INSIDE] = 0;
+    if (first) {
+      count[INSIDE] = 0;
+      count[POOR] = 0;
+    }
     if (active || before != RUNNING) count[MEMBERS] = 0;
   }
   for (long k = first ? lid : ld; k < ld; k += GROUP) BEGIN_ROW(k);
@@ -181,7 +184,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CH
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gather_group(GATHER_ARGUMENTS) {
   const long p = order[get_group_id(0) % running];
   const int x = (int)(get_group_id(0) / running);
-  __global const int* count = counts + p * 4;
+  __global const int* count = counts + p * COUNTS;
   const int m = count[MEMBERS];
   if (x >= m || count[INSIDE] != 0) return;
   __global const int* members = members_all + p * SET;
@@ -199,7 +202,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
   const int lid = get_local_id(0);
   const long p = order[get_group_id(0)];
   STATE_OF(p);
-  __global int* count = counts + p * 4;
+  __global int* count = counts + p * COUNTS;
   const int m = count[MEMBERS];
   __global const int* members = members_all + p * SET;
   __global int* moved = moved_all + p * SET;
@@ -207,7 +210,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
   __global float* inner = inner_all + p * 5 * SET;
   __global const float* tile = tile_all + p * SET * SET;
   const float c = sf[S_C], c_minus = sf[S_C_MINUS], tol = sf[S_TOL];
-  const bool again = count[INSIDE] != 0;
+  const int before = count[INSIDE];  // steps of the round in earlier launches
+  const bool again = before != 0;
   const int most = m == 0 ? 0 : min(max_steps, si[I_LEFT]);
 
   for (int x = lid; x < m; x += GROUP) {
@@ -284,7 +288,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
     step = l_step;
     ++steps;
   }
-  const int left = si[I_LEFT] - (done ? max(steps, LEAST_STEPS) : steps);
+  const int left = si[I_LEFT] - (done ? max(before + steps, LEAST_STEPS) - before : steps);
   const bool continues = !done && left > 0;  // whether the launch ends before the round
   barrier(CLK_GLOBAL_MEM_FENCE);
   // fm and high become the two parts of the change, and state[x] tells whether it is non-zero.
@@ -321,8 +325,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
   if (lid == 0 && m > 0) {
     si[I_STEPS] += steps;
     si[I_LEFT] = left;
-    count[INSIDE] = continues;
     if (continues) {
+      count[INSIDE] = before + steps;
       sf[S_UP_REST] = enough;
     } else {
       int n = 0;
@@ -340,6 +344,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
       if (small_) sf[S_ROUNDING] = rounding;
       count[IN_PAIRS] = !small_;
       count[MOVED] = n;
+      END_ROUND(before + steps);
       if (n == 0) si[I_LEFT] = 0;
     }
   }
@@ -354,7 +359,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void update_group(UP
   const int lid = get_local_id(0);
   const long p = order[get_group_id(0) % running];
   const long k = (long)(get_group_id(0) / running) * GROUP + lid;
-  __global const int* count = counts + p * 4;
+  __global const int* count = counts + p * COUNTS;
   __global const int* moved = moved_all + p * SET;
   __global const float* delta = delta_all + p * 2 * SET;
   __global float* f = f_all + p * 2 * ld;

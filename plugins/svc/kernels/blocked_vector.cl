@@ -87,12 +87,15 @@ Cut find_cut(Rows r, int low, Cut up, int want, float least, float most, long ld
 __kernel void choose_vector(CHOOSE_ARGUMENTS) {
   const long p = order[get_group_id(0)];
   STATE_OF(p);
-  __global int* count = counts + p * 4;
+  __global int* count = counts + p * COUNTS;
   __global int* members = members_all + p * SET;
   const Rows r = {spans + p * MAX_SPANS * 2, flags, f};
   const bool first = si[I_STATUS] == START;
   count[MOVED] = 0;
-  if (first) count[INSIDE] = 0;
+  if (first) {
+    count[INSIDE] = 0;
+    count[POOR] = 0;
+  }
   if (count[INSIDE] != 0) return;
   count[MEMBERS] = 0;
   if (!first && si[I_STATUS] != RUNNING) return;
@@ -155,7 +158,7 @@ __kernel void choose_vector(CHOOSE_ARGUMENTS) {
 // Work-items are ordered by rows, then by places, so that problems share the cached rows.
 __kernel void gather_vector(GATHER_ARGUMENTS) {
   const long p = order[get_group_id(0) % running];
-  __global const int* count = counts + p * 4;
+  __global const int* count = counts + p * COUNTS;
   const int m = count[MEMBERS];
   if (m == 0 || count[INSIDE] != 0) return;
   __global const int* members = members_all + p * SET;
@@ -177,7 +180,7 @@ __kernel void gather_vector(GATHER_ARGUMENTS) {
 __kernel void solve_vector(SOLVE_ARGUMENTS) {
   const long p = order[get_group_id(0)];
   STATE_OF(p);
-  __global int* count = counts + p * 4;
+  __global int* count = counts + p * COUNTS;
   const int m = count[MEMBERS];
   if (m == 0) return;
   __global const int* members = members_all + p * SET;
@@ -186,7 +189,8 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
   __global float* inner = inner_all + p * 5 * SET;
   __global const float* tile = tile_all + p * SET * SET;
   const float c = sf[S_C], c_minus = sf[S_C_MINUS], tol = sf[S_TOL];
-  const bool again = count[INSIDE] != 0;
+  const int before = count[INSIDE];  // steps of the round in earlier launches
+  const bool again = before != 0;
   const int blocks = (m + BLOCK - 1) / BLOCK;
 
   float fm[SET], fl[SET], high[SET], rest[SET], diagonal_of[SET];
@@ -264,7 +268,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
     ++steps;
   }
   si[I_STEPS] += steps;
-  si[I_LEFT] -= done ? max(steps, LEAST_STEPS) : steps;
+  si[I_LEFT] -= done ? max(before + steps, LEAST_STEPS) - before : steps;
 
   if (!done && si[I_LEFT] > 0) {  // the launch ends before the round
     for (int x = 0; x < m; ++x) {
@@ -275,7 +279,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
       inner[4 * SET + x] = fl[x];
     }
     sf[S_UP_REST] = enough;
-    count[INSIDE] = 1;
+    count[INSIDE] = before + steps;
     return;
   }
   int n = 0;
@@ -301,7 +305,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
   if (small_) sf[S_ROUNDING] = rounding;
   count[IN_PAIRS] = !small_;
   count[MOVED] = n;
-  count[INSIDE] = 0;
+  END_ROUND(before + steps);
   if (n == 0) si[I_LEFT] = 0;  // no multiplier can move
 }
 
@@ -339,7 +343,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
 // Work-items are ordered by columns, then by places, so that problems share the cached part of the kernel matrix.
 __kernel void update_vector(UPDATE_ARGUMENTS) {
   const long p = order[get_group_id(0) % running];
-  __global const int* count = counts + p * 4;
+  __global const int* count = counts + p * COUNTS;
   const int n = count[MOVED];
   if (n == 0) return;
   __global const int* moved = moved_all + p * SET;

@@ -4,6 +4,7 @@
 
 #include "distances.embed.hpp"
 #include "matrix/distances_native.hpp"
+#include "native_loop.hpp"
 #include "sdk/ops.hpp"
 #include "shared_memory.hpp"
 
@@ -43,8 +44,7 @@ void Distances::compute_on_host(Pairs pairs, const mk_tensor& x, const mk_tensor
   const float *const from = memory(x), *const with = memory(y);
   float* const to = memory(out);
   const DistancesFunction write = distances_native(pairs == Pairs::chi_squared);
-  const auto kernel = device_.kernel("distances_native");
-  host_.parallel_for(static_cast<uint64_t>(out.rows), [&](uint64_t row) {
+  native_loop(host_, device_, "distances_native", static_cast<uint64_t>(out.rows), [&](uint64_t row) {
     const auto r = static_cast<int64_t>(row);
     write(from + r * x.row_stride, with, y.row_stride, out.columns, x.columns, to + r * out.row_stride);
   });

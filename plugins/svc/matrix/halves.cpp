@@ -5,6 +5,7 @@
 
 #include "halves.embed.hpp"
 #include "matrix/halves_native.hpp"
+#include "native_loop.hpp"
 
 namespace mokume::svc {
 namespace {
@@ -27,8 +28,7 @@ void Halves::convert(void (*row_of)(const From*, To*, int64_t) noexcept, const c
                      const MatrixPart& to, int64_t rows, int64_t ld) const {
   const From* const source = shared_memory<From>(device_, from);
   To* const target = shared_memory<To>(device_, to);
-  const auto kernel = device_.kernel(name);
-  host_.parallel_for(static_cast<uint64_t>(rows), [&](uint64_t row) {
+  native_loop(host_, device_, name, static_cast<uint64_t>(rows), [&](uint64_t row) {
     const auto at = static_cast<int64_t>(row) * ld;
     row_of(source + at, target + at, ld);
   });

@@ -6,6 +6,7 @@
 
 #include "matrix/halves_native.hpp"
 #include "sdk/ops.hpp"
+#include "sdk/portable_math.hpp"
 
 namespace mokume::svc {
 namespace {
@@ -35,13 +36,13 @@ double diagonal_value(const ops::KernelFunction& f, double norm) {
     case ops::KernelKind::linear:
       return norm;
     case ops::KernelKind::polynomial:
-      return std::pow(f.gamma * norm + f.coef0, f.degree);
+      return sdk::portable::power(f.gamma * norm + f.coef0, f.degree);
     case ops::KernelKind::rbf:
       return 1.0;
     case ops::KernelKind::rbf_minus_one:
       return 0.0;
     case ops::KernelKind::sigmoid:
-      return std::tanh(f.gamma * norm + f.coef0);
+      return sdk::portable::tanh(f.gamma * norm + f.coef0);
   }
   return 0;
 }
@@ -57,7 +58,7 @@ double largest_value(const ops::KernelFunction& f, double most) {
     case ops::KernelKind::linear:
       return most;
     case ops::KernelKind::polynomial:
-      return std::pow(f.gamma * most + std::fabs(f.coef0), f.degree);
+      return sdk::portable::power(f.gamma * most + std::fabs(f.coef0), f.degree);
     case ops::KernelKind::sigmoid:
       return 1;
   }

@@ -4,6 +4,7 @@
 
 #include "matrix/halves_native.hpp"
 #include "mirror.embed.hpp"
+#include "native_loop.hpp"
 
 namespace mokume::svc {
 namespace {
@@ -32,8 +33,7 @@ void Mirror::copy_on_host(const MatrixPart& from, const MatrixPart& to, int64_t 
   float* const floats = storage_ == Storage::fp32 ? shared_memory<float>(device_, to) : nullptr;
   uint16_t* const halves = storage_ == Storage::fp16 ? shared_memory<uint16_t>(device_, to) : nullptr;
   const HalvesFunctions convert = halves_native();
-  const auto kernel = device_.kernel("mirror_native");
-  host_.parallel_for(static_cast<uint64_t>((columns + kSide - 1) / kSide), [&](uint64_t k) {
+  native_loop(host_, device_, "mirror_native", static_cast<uint64_t>((columns + kSide - 1) / kSide), [&](uint64_t k) {
     const int64_t c0 = static_cast<int64_t>(k) * kSide, c1 = std::min(columns, c0 + kSide);
     for (int64_t r0 = 0; r0 < rows; r0 += kSide)
       for (int64_t c = c0; c < c1; ++c) {

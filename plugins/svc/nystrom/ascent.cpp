@@ -10,6 +10,7 @@
 #include "ascent.embed.hpp"
 #include "ascent_group.embed.hpp"
 #include "ascent_vector.embed.hpp"
+#include "native_loop.hpp"
 #include "nystrom/ascent_native.hpp"
 #include "sdk/ops.hpp"
 #include "sdk/philox.hpp"
@@ -189,8 +190,8 @@ void Ascent::run_natively(const std::vector<int32_t>& running, int32_t first, in
   arrays.rows = order_.rows();
   arrays.width = features_.width();
   const AscentFunction ascend = ascent_native(order_.regression());
-  const auto kernel = device_.kernel("ascent_native");
-  host_.parallel_for(running.size(), [&](uint64_t k) { ascend(arrays, running[k], first, count); });
+  native_loop(host_, device_, "ascent_native", running.size(),
+              [&](uint64_t k) { ascend(arrays, running[k], first, count); });
 }
 
 // The violations of LIBSVM's stopping rule lie in an interval of the length tol, whose middle is the bias, so half of

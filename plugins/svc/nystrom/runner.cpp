@@ -129,7 +129,7 @@ std::vector<std::vector<float>> NystromRunner::decisions_of(const Machines& mach
   for (size_t k = 0; k < decisions.size(); ++k) {
     const auto sign = static_cast<float>(machines.problems[k].decision_sign());
     for (int64_t r = 0; r < n; ++r)
-      decisions[k].push_back(sign * (values[static_cast<size_t>(r * count) + k] + machines.solved[k].bias));
+      decisions[k].push_back(sign * (values[static_cast<size_t>(r * count) + k] + machines.solved[k].bias) + 0.0F);
   }
   return decisions;
 }
@@ -172,8 +172,8 @@ void NystromRunner::refit(const Settings& settings, const mk_fit_sink& sink, Fit
       const double sign = machines.problems[p].decision_sign();
       const std::vector<double> coefficients = coefficients_of(basis, machine.weights.data());
       for (const auto& [label, k] : vectors)
-        to.coefficients.push_back(static_cast<float>(sign * coefficients[static_cast<size_t>(k)]));
-      to.rho.push_back(static_cast<float>(-sign * double{machine.bias} - order_.target_mean()));
+        to.coefficients.push_back(static_cast<float>(sign * coefficients[static_cast<size_t>(k)] + 0.0));
+      to.rho.push_back(static_cast<float>(-sign * double{machine.bias} - order_.target_mean() + 0.0));
       to.steps.push_back(machine.moves);
       to.converged.push_back(!machine.capped);
       if (!std::isfinite(machine.bias))

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "native_loop.hpp"
 #include "sdk/ops.hpp"
 #include "shared_memory.hpp"
 #include "sparse.embed.hpp"
@@ -119,8 +120,7 @@ void SparseProducts::compute_on_host(const DeviceRows& x, const sdk::Buffer& ind
       std::min(tiles, sixteens(columns_, values_, std::max<int64_t>(1, int64_t{host_.concurrency()})));
   std::vector<std::vector<float>> memories(static_cast<size_t>(workers));
   for (std::vector<float>& tile : memories) tile.assign(static_cast<size_t>(columns_ * kTileRows), 0.0F);
-  const auto kernel = device_.kernel("sparse_native");
-  host_.parallel_for(static_cast<uint64_t>(workers), [&](uint64_t worker) {
+  native_loop(host_, device_, "sparse_native", static_cast<uint64_t>(workers), [&](uint64_t worker) {
     std::vector<float>& tile = memories[worker];
     for (auto k = static_cast<int64_t>(worker); k < tiles; k += workers) {
       const int64_t at = k * kTileRows, lanes = std::min(kTileRows, out.rows - at);

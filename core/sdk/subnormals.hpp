@@ -7,7 +7,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace mokume::host {
+namespace mokume::sdk {
 
 // Sets the flag of the current thread for the lifetime of the object.
 class SubnormalsAreZero {
@@ -41,4 +41,4 @@ class SubnormalsAreZero {
 #endif
 };
 
-}  // namespace mokume::host
+}  // namespace mokume::sdk
