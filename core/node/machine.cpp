@@ -123,7 +123,10 @@ std::unique_ptr<device::Device> Machine::open(const device::Listed& listed, cons
   if (listed.backend != "host") {
     const auto host = std::find_if(listed_.begin(), listed_.end(),
                                    [](const device::Listed& d) { return d.backend == "host" && d.index == 0; });
-    if (host != listed_.end()) fallback = device::Device::open(*host, {}, budget_bytes, nullptr);
+    // Ops that the device leaves to the host have the run's numerics, too.
+    device::Choices numerics;
+    if (const auto wanted = choices.find("numerics"); wanted != choices.end()) numerics.insert(*wanted);
+    if (host != listed_.end()) fallback = device::Device::open(*host, numerics, budget_bytes, nullptr);
   }
   const scheduler::OnCores here(cores_of_drivers(listed.backend));
   return device::Device::open(listed, choices, budget_bytes, std::move(fallback));
