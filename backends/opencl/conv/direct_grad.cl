@@ -92,7 +92,9 @@ __kernel ONE_ITEM void conv2d_direct_grad(ITEM const ConvDirectGradArgs args, __
   int terms;
   for (long k0 = 0, begin_piece = 0; k0 < args.pixels; k0 += terms) {
     const long end_piece = min(begin_piece + args.pixels_each, args.pixels);
-    terms = (int)min((long)KB, end_piece - k0);
+    // About KB pixels at a time, equal parts of a piece, stay in the first-level cache.
+    const long parts = max((args.pixels_each + KB / 2) / KB, 1L);
+    terms = (int)min((args.pixels_each + parts - 1) / parts, end_piece - k0);
     const int fresh = k0 == begin_piece, ends = k0 + terms == end_piece;
     __global float* sums = scratch;
     if (args.wanted && y0 == 0)

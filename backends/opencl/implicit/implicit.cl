@@ -255,7 +255,7 @@ INLINE float4 a_fetch(__private const a_source* s, const ARGS args, int load, in
 // Weights: row c of the product is channel c of the group, and the terms are the filters of one pixel after the other,
 // from the last pixel to the first.
 typedef struct {
-  __global const float* weights;  // those of the last pixel
+  __global const float* weights;  // the row of the last pixel
   int rows[LOADS(BN)];
   int pixel, filter, id;
 } b_source;

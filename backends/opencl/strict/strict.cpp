@@ -36,7 +36,9 @@ constexpr float kLimits[] = {0.0F,
 // and numbers of all sizes for which a product and a sum cancel.
 std::vector<float> operands() {
   uint64_t state = 48;
-  const auto bits = [&state] { return static_cast<uint32_t>((state = state * 6364136223846793005U + 1442695040888963407U) >> 32); };
+  const auto bits = [&state] {
+    return static_cast<uint32_t>((state = state * 6364136223846793005U + 1442695040888963407U) >> 32);
+  };
   const auto number = [&bits](int spread) {
     const int power = static_cast<int>(bits() % static_cast<uint32_t>(2 * spread + 1)) - spread;
     const float fraction = std::bit_cast<float>((bits() & 0x007FFFFFU) | 0x3F800000U);

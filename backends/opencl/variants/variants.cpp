@@ -58,6 +58,13 @@ Choices remembered(const std::string& file) {
   return choices;
 }
 
+void require_clblast(const mk_device& device) {
+  if (device.choices.strict())
+    throw Error(MK_DEVICE_ERROR, "opencl: CLBlast's sums have no strict definition: start a new run");
+  if (!device.clblast->available())
+    throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
+}
+
 }  // namespace
 
 Choices given_choices(std::span<const mk_choice> choices) {
@@ -88,10 +95,7 @@ void choose_variants(mk_device& device, const Choices& given) {
     if (set->slot == &Choices::conv && another_gemm) continue;
     if ((device.choices.*set->slot).empty()) device.choices.*set->slot = known.*set->slot;
   }
-  if (device.choices.gemm == "clblast" && device.choices.strict())
-    throw Error(MK_DEVICE_ERROR, "opencl: CLBlast's sums have no strict definition: start a new run");
-  if (device.choices.gemm == "clblast" && !device.clblast->available())
-    throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
+  if (device.choices.gemm == "clblast") require_clblast(device);
   std::unique_ptr<mk_queue> queue;
   // The sets are in order, because each race uses earlier choices. The file remembers only measured choices, because a
   // choice that a caller fixes for a single run must not affect the next run.
