@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kMostRows = 504, kMostColumns = 512;  // of a part, whose columns of b stay in the second-level cache
 constexpr int64_t kRowStep = kBlockTerms + 16;          // keeps equal terms of copied rows in different cache sets
 constexpr int64_t kCloseSets = 128;                     // rows at multiples of these floats share few cache sets
+constexpr int64_t kNear = 256;                          // rows of b at such distances need no packing
 constexpr int64_t kFewRows = 12;                        // so few rows of a do not repay packing b
 constexpr int64_t kFewColumns = 96;                     // so few columns of b do not repay copying a
 
@@ -86,8 +87,7 @@ class Multiplication {
   bool multiply(int64_t row, int64_t column, int64_t block) const {
     const int64_t rows = std::min(parts_.rows.each, p_.out.rows - row);
     const int64_t columns = std::min(parts_.columns.each, p_.out.columns - column);
-    const bool near = p_.b.stride <= 2 * columns;
-    const bool packs = p_.transpose_b || columns < kFewestInPlace || (rows > kFewRows && !near);
+    const bool packs = p_.transpose_b || columns < kFewestInPlace || (rows > kFewRows && p_.b.stride > kNear);
     const bool copies = columns >= kFewColumns && rows > 1 && (p_.transpose_a || p_.a.stride % kCloseSets == 0);
     float* const packed =
         kept_memory(Use::product_parts, (copies ? rows * kRowStep : 0) + round_up_columns(columns) * kBlockTerms);
