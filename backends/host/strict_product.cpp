@@ -74,7 +74,11 @@ class Multiplication {
     if (parts_.blocks.count == 1) return;
     call_.for_rows(p_.out.rows, blocks() * p_.out.columns, [&](int64_t from, int64_t to) {
       for (int64_t r = from; r < to; ++r)
-        loops_.add_blocks({sums_.get() + r * p_.out.columns, size(), blocks(), p_.out.columns, p_.out.row(r),
+        loops_.add_blocks({sums_.get() + r * p_.out.columns,
+                           size(),
+                           blocks(),
+                           p_.out.columns,
+                           p_.out.row(r),
                            {p_.alpha, p_.beta, p_.bias, p_.relu}});
     });
   }

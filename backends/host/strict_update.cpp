@@ -42,8 +42,7 @@ class StrictUpdate {
     float* const gradient = x + each * batch();
     for (int64_t first = from; first < to; first += each) {
       const int64_t count = std::min(each, to - first);
-      for (int64_t b = 0; b < batch(); ++b)
-        std::copy_n(x_.row(b) + first, count, x + b * count);  // dx may be x
+      for (int64_t b = 0; b < batch(); ++b) std::copy_n(x_.row(b) + first, count, x + b * count);  // dx may be x
       if (wanted()) input_gradient(x, first, count, gradient + each * columns);
       weight_gradient(x, count, gradient);
       step(first, count, gradient);

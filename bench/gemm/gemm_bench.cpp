@@ -1,6 +1,7 @@
 // Compares GEMM of a backend, through the C boundary, with oneDNN's sgemm on the same cores.
 //
-//   gemm_bench [DEVICE] [ROUNDS] [PLUGIN] [NUMERICS]     defaults: Portable (PoCL), 9, the opencl.so of this build, fast
+//   gemm_bench [DEVICE] [ROUNDS] [PLUGIN] [NUMERICS]     defaults: Portable (PoCL), 9, the opencl.so of this build,
+//   fast
 //
 // The host backend (PLUGIN host.so, DEVICE empty) multiplies on one thread here, so pin the program to one core.
 //

@@ -64,8 +64,7 @@ void depthwise_grad_input(const Call& call) {
       for (int64_t j = 0; j < w.kernel_w; ++j) {
         const int64_t x = window_x * w.stride_w - w.pad_w + j * w.dilation_w;
         if (x >= 0 && x < w.width)
-          call.loops.channels->to_channels({sums + x * w.channels,
-                                            dy.row(n) + (window_y * across + window_x) * filters,
+          call.loops.channels->to_channels({sums + x * w.channels, dy.row(n) + (window_y * across + window_x) * filters,
                                             weight.row(i * w.kernel_w + j), w.channels, each});
       }
   };
@@ -89,8 +88,8 @@ void depthwise_grad_weight(const Call& call) {
   const View<float> dweight = call.output();
   const int64_t across = w.out_width(), down = w.out_height(), filters = dweight.columns, rows = x.rows * down;
   const int64_t size = w.kernel_h * w.kernel_w * filters, each = filters_each(w, filters);
-  const ops::GradientPieces pieces = side_by_side(call.op.inputs[1]) ? ops::gradient_pieces(w, x.rows, filters)
-                                                                     : ops::GradientPieces{down, x.rows};
+  const ops::GradientPieces pieces =
+      side_by_side(call.op.inputs[1]) ? ops::gradient_pieces(w, x.rows, filters) : ops::GradientPieces{down, x.rows};
   std::vector<float> parts(static_cast<size_t>(pieces.count * size));
   call.parallel_for(static_cast<uint64_t>(pieces.count), [&](uint64_t piece) {
     const int64_t begin = static_cast<int64_t>(piece) * pieces.rows_each;

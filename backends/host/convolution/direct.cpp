@@ -8,7 +8,7 @@
 #include "convolution/patches.hpp"
 #include "fast/norm/norm_parts.hpp"
 #include "isa/convolution.hpp"
-#include "isa/network.hpp"
+#include "isa/norm.hpp"
 
 namespace mokume::host {
 namespace {
@@ -134,7 +134,9 @@ Band band_of(const ops::Window& w, const float* image, int64_t group, int64_t fi
   return {memory, columns * channels};
 }
 
-bool is_direct(const Call& call, const ops::Window& w) { return call.loops.convolve != nullptr && (call.strict || !w.dilated()); }
+bool is_direct(const Call& call, const ops::Window& w) {
+  return call.loops.convolve != nullptr && (call.strict || !w.dilated());
+}
 
 void convolve_directly(const Call& call, const Convolution& c) {
   const PaddedWeights weights(c);
@@ -161,7 +163,7 @@ void normalise(const Call& call, const NormRows& norm, float* pixels, int64_t co
   NormRows here = norm;
   here.x = here.out = pixels;
   here.rows = count;
-  call.loops.network->norm_apply(here);
+  call.loops.norm->apply(here);
 }
 
 bool is_without_patches(const Call& call, const ops::Window& w, int64_t filters) {

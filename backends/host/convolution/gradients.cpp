@@ -209,7 +209,8 @@ bool sum_pieces(const Call& call, const ops::Window& w, const WeightPieces& p, i
       return;
     }
     for (int64_t at = begin, next = begin; at < end; at = next) {
-      const int64_t whole = at % down == 0 ? (end - at) / down : 0, images = std::clamp<int64_t>(whole, 1, p.images_each);
+      const int64_t whole = at % down == 0 ? (end - at) / down : 0,
+                    images = std::clamp<int64_t>(whole, 1, p.images_each);
       next = images > 1 ? at + images * down : std::min({end, at + p.rows_each, (at / down + 1) * down});
       add_band(call, w, p, {at / down, images, at % down, (next - at) / images}, some, lines.get(), at != begin,
                sums + piece * p.size);
@@ -220,14 +221,15 @@ bool sum_pieces(const Call& call, const ops::Window& w, const WeightPieces& p, i
 
 }  // namespace
 
-// In fast numerics, channels and filters must fill vectors. Pixels that no weight reaches, as between small windows, are
-// zeros.
+// In fast numerics, channels and filters must fill vectors. Pixels that no weight reaches, as between small windows,
+// are zeros.
 bool grad_input_without_patches(const Call& call, const ops::Window& w) {
   constexpr int64_t kFewest = 8;
   const bool sparse = w.kernel_h < w.stride_h || w.kernel_w < w.stride_w || w.dilated();
   if (!is_direct(call, w) || (!call.strict && (sparse || w.group_channels() < kFewest))) return false;
   const View<float> dx = call.output();
-  if (sparse) call.for_rows(dx.rows, dx.columns, [&](int64_t from, int64_t to) {
+  if (sparse)
+    call.for_rows(dx.rows, dx.columns, [&](int64_t from, int64_t to) {
       for (int64_t r = from; r < to; ++r) std::fill_n(dx.row(r), dx.columns, 0.0F);
     });
   for (int64_t h = 0; h < w.stride_h; ++h)

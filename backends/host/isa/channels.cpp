@@ -43,8 +43,7 @@ void sum_columns(const float* x, int64_t rows, int64_t stride, float* sums) {
 
 void sum_rows(const float* x, int64_t rows, int64_t columns, int64_t stride, float* sums) {
   int64_t c = 0;
-  for (; c + 4 * Wide::kCount <= columns; c += 4 * Wide::kCount)
-    sum_columns<Widest, 4>(x + c, rows, stride, sums + c);
+  for (; c + 4 * Wide::kCount <= columns; c += 4 * Wide::kCount) sum_columns<Widest, 4>(x + c, rows, stride, sums + c);
   for (; c + Wide::kCount <= columns; c += Wide::kCount) sum_columns<Widest, 1>(x + c, rows, stride, sums + c);
   for (; c + 4 <= columns; c += 4) sum_columns<Four, 1>(x + c, rows, stride, sums + c);
   for (; c < columns; ++c) {

@@ -5,6 +5,7 @@
 #include "isa/formulas.hpp"
 #include "isa/independent.hpp"
 #include "isa/network.hpp"
+#include "isa/norm.hpp"
 #include "isa/rows.hpp"
 
 #define MOKUME_TEXT_(x) #x
@@ -56,6 +57,7 @@ void kernel_map(const MapRow& row) {
 
 void row_norm2(const NormedRows& rows);         // rows.cpp
 extern const RowLoops kRowLoops;                // rows.cpp
+extern const NormLoops kNormLoops;              // norm.cpp
 extern const NetworkLoops kNetworkLoops;        // network.cpp
 extern const ActivationLoops kActivationLoops;  // activations.cpp
 extern const ChannelLoops kChannelLoops;        // channels.cpp
@@ -83,16 +85,8 @@ constexpr char kName[] = "base";
 constexpr char kName[] = MOKUME_TEXT(MOKUME_HOST_ISA);
 #endif
 extern const Loops kLoops;
-const Loops kLoops = {kName,
-                      row_norm2,
-                      kernel_map,
-                      &kNetworkLoops,
-                      &kRowLoops,
-                      &kActivationLoops,
-                      &kChannelLoops,
-                      kConvolve,
-                      kRowProduct,
-                      kProducts,
-                      kFiltering};
+const Loops kLoops = {kName,       row_norm2,   kernel_map,        &kNetworkLoops,
+                      &kNormLoops, &kRowLoops,  &kActivationLoops, &kChannelLoops,
+                      kConvolve,   kRowProduct, kProducts,         kFiltering};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

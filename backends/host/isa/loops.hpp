@@ -34,6 +34,7 @@ struct NormedRows {
   int64_t rows, columns, stride;
 };
 
+struct NormLoops;        // isa/norm.hpp
 struct NetworkLoops;     // isa/network.hpp
 struct RowLoops;         // isa/rows.hpp
 struct ActivationLoops;  // isa/activations.hpp
@@ -48,13 +49,14 @@ struct Loops {
   void (*row_norm2)(const NormedRows& rows);
   void (*kernel_map)(const MapRow& row);
   const NetworkLoops* network;
+  const NormLoops* norm;
   const RowLoops* rows;
   const ActivationLoops* activations;
   const ChannelLoops* channels;
-  // These loops consist of multiply-adds, which round product and addition once (isa/fused.hpp). They give the same bits
-  // on all instruction sets: every result is one chain of additions in the order of the terms. Without the instruction,
-  // they are null in fast numerics, where oneDNN multiplies, and emulate it in strict numerics. `filtering` is null there
-  // as well, because convolve() multiplies in the transformed space.
+  // These loops consist of multiply-adds, which round product and addition once (isa/fused.hpp). They give the same
+  // bits on all instruction sets: every result is one chain of additions in the order of the terms. Without the
+  // instruction, they are null in fast numerics, where oneDNN multiplies, and emulate it in strict numerics.
+  // `filtering` is null there as well, because convolve() multiplies in the transformed space.
   void (*convolve)(const WindowRow& row);
   void (*row_product)(const RowProduct& product);
   const ProductLoops* products;

@@ -26,9 +26,7 @@ constexpr int64_t kPanel = 2 * Wide::kCount;
 static_assert(kPanelColumns % kPanel == 0 && kFewestInPlace >= kPanel);
 
 // Returns the columns of a packed panel: as few as a vector has if there are not more.
-constexpr int64_t panel_of(int64_t columns) {
-  return columns <= 4 ? 4 : columns <= 8 && Wide::kCount > 4 ? 8 : kPanel;
-}
+constexpr int64_t panel_of(int64_t columns) { return columns <= 4 ? 4 : columns <= 8 && Wide::kCount > 4 ? 8 : kPanel; }
 
 // Returns the rows of a tile whose sums fit into the registers.
 constexpr int rows_of_tile(int vectors) {
