@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "sdk/portable_math.hpp"
+
 namespace mokume::data {
 namespace {
 
@@ -127,7 +129,7 @@ std::optional<double> log_loss(std::span<const int32_t> labels, std::span<const 
   if (labels.empty() || probabilities.size() != labels.size() * classes || has_nan(probabilities)) return std::nullopt;
   double sum = 0;
   for (size_t r = 0; r < labels.size(); ++r)
-    sum -= std::log(
+    sum -= sdk::portable::log(
         std::max(probabilities[r * classes + static_cast<size_t>(labels[r])], std::numeric_limits<double>::epsilon()));
   return sum / static_cast<double>(labels.size());
 }
