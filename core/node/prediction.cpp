@@ -46,7 +46,7 @@ InputRows input_rows(const data::Table& table, int64_t first, int64_t rows) {
 
 bool normalised(const float* logs, size_t n, double* to) {
   double sum = 0;
-  for (size_t c = 0; c < n; ++c) sum += to[c] = sdk::portable::exp_quick(static_cast<double>(logs[c]));
+  for (size_t c = 0; c < n; ++c) sum += to[c] = sdk::portable::exp(static_cast<double>(logs[c]));
   if (!std::isfinite(sum) || !(sum > 0)) return false;
   const bool several = std::count_if(to, to + n, [](double p) { return p > 0; }) > 1;
   for (size_t c = 0; c < n; ++c) to[c] = several ? std::min(to[c] / sum, kBelowOne) : to[c] / sum;

@@ -1,23 +1,40 @@
 // Defines functions of doubles that give the same bits on every machine.
 //
 // The C library's functions do not: glibc takes other code on processors with fused multiply-adds, and every release may
-// change last bits. These functions consist of sums, products and quotients of doubles, so their bits depend on nothing
-// else. They compute with pairs of doubles (T. J. Dekker: A floating-point technique for extending the available
-// precision. Numerische Mathematik 18, 1971) to about 100 bits before they round, so nearly all results are correctly
-// rounded. They take up to a microsecond, for numbers that a run derives once per candidate, step or row; exp_quick()
-// takes ten nanoseconds.
+// change last bits. These functions consist of sums, products and quotients of doubles, which are rounded one by one
+// (-ffp-contract=off), and of exact operations, so their bits depend on nothing else.
 //
-// The build must not fuse products and sums: -ffp-contract=off.
+// exp and log have errors below 1 ulp, log1p and tanh below 4 ulp. pow, log10, cos_pi and erfc compute with pairs of doubles
+// (T. J. Dekker: A floating-point technique for extending the available precision. Numerische Mathematik 18, 1971) to
+// about 100 bits before they round, so nearly all their results are correctly rounded. They take up to a microsecond.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 
 namespace mokume::sdk::portable {
 namespace detail {
+
+// Two parts of the natural logarithm of 2. The first has 33 bits, so its product with an exponent is exact.
+inline constexpr double kLn2 = 0x1.62e42feep-1, kLn2Rest = 0x1.a39ef35793c76p-33;
+
+inline constexpr int kTerms = 14;
+inline constexpr std::array<double, kTerms + 1> kInverseFactorials = [] {
+  std::array<double, kTerms + 1> values{1};
+  for (int k = 1; k <= kTerms; ++k) values[k] = values[k - 1] / k;
+  return values;
+}();
+
+// Returns exp(r) - 1 - r for |r| <= ln 2 / 2, by Taylor's series.
+inline double exp_beyond_linear(double r) {
+  double sum = kInverseFactorials[kTerms];
+  for (int k = kTerms - 1; k > 1; --k) sum = sum * r + kInverseFactorials[k];
+  return sum * (r * r);
+}
+
 
 // Holds an unevaluated sum of two doubles, |low| <= ulp(high) / 2.
 struct Pair {
@@ -56,7 +73,7 @@ inline Pair operator/(const Pair& a, double b) {
 }
 
 inline constexpr Pair kPi{0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
-inline constexpr Pair kLn2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+inline constexpr Pair kPairOfLn2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
 
 // Returns x * 2^power in at most two steps, so that subnormal results are rounded once.
 inline double scaled(double x, int64_t power) {
@@ -75,8 +92,8 @@ struct Scaled {
 inline Scaled exp_of(const Pair& x) {
   constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
   const double n = (x.high * 1.4426950408889634 + kRound) - kRound;
-  // kLn2 has 107 bits. |n| < 2^11, so n ln 2 is exact to 2^-94.
-  const Pair r = x + Pair{-n, 0} * kLn2;
+  // kPairOfLn2 has 107 bits. |n| < 2^11, so n ln 2 is exact to 2^-94.
+  const Pair r = x + Pair{-n, 0} * kPairOfLn2;
   const Pair t{r.high / 256, r.low / 256};
   // exp(t) - 1, where t^11 / 11! < 2^-130; the sum without its 1 keeps its digits when it is squared.
   Pair sum{0, 0};
@@ -101,7 +118,7 @@ inline Pair log_of(double x) {
   const Pair z = Pair{scaled(m, e.power), 0} * e.mantissa, d = z + Pair{-1, 0};
   // log(1 + d) = d - d^2 / 2 + d^3 / 3, where |d| < 2^-45
   const Pair more = d + Pair{-0.5, 0} * d * d + Pair{d.high * d.high * d.high / 3, 0};
-  return Pair{static_cast<double>(power), 0} * kLn2 + (Pair{y, 0} + more);
+  return Pair{static_cast<double>(power), 0} * kPairOfLn2 + (Pair{y, 0} + more);
 }
 
 inline double rounded(const Scaled& s) {
@@ -116,32 +133,53 @@ inline double rounded(const Scaled& s) {
 }  // namespace detail
 
 inline double exp(double x) {
-  if (std::isnan(x)) return x;
-  if (x > 710) return std::numeric_limits<double>::infinity();
+  if (!(x < 710)) return std::isnan(x) ? x : std::numeric_limits<double>::infinity();
   if (x < -746) return 0;
-  return detail::rounded(detail::exp_of({x, 0}));
+  const double n = std::floor(x * 0x1.71547652b82fep+0 + 0.5);
+  const double high = x - n * detail::kLn2, low = n * detail::kLn2Rest, r = high - low;
+  const double rest = (high - r) - low;  // of r
+  return std::ldexp(1 + (r + (detail::exp_beyond_linear(r) + rest)), static_cast<int>(n));
 }
 
-// Returns exp(x) within 2 ulp for x between -700 and 700, 0 below, and infinity above.
-inline double exp_quick(double x) {
-  if (!(x >= -700)) return std::isnan(x) ? x : 0;
-  if (x > 700) return std::numeric_limits<double>::infinity();
-  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
-  const double n = (x * 1.4426950408889634 + kRound) - kRound;
-  const double r = (x - n * 0x1.62e42fee00000p-1) - n * 0x1.a39ef35793c76p-33;  // ln 2 in two parts
-  double sum = 0;
-  for (const double term : {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
-                            1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5})
-    sum = sum * r + term;
-  return detail::scaled(1 + (r + r * r * sum), static_cast<int64_t>(n));
-}
+// Returns exp(x) - 1 for |x| <= ln 2 / 2, with the digits that the difference would lose.
+inline double expm1_of_small(double x) { return x + detail::exp_beyond_linear(x); }
 
+// Returns the logarithm of a positive number: x = 2^n * m with m in [sqrt(1/2), sqrt(2)), f = m - 1, s = f / (2 + f),
+// and log(1 + f) = f - (f^2 / 2 - s * (f^2 / 2 + R)), where R = 2 s^2 / 3 + 2 s^4 / 5 + ...
 inline double log(double x) {
-  if (std::isnan(x) || x == std::numeric_limits<double>::infinity()) return x;
-  if (x < 0) return std::numeric_limits<double>::quiet_NaN();
-  if (x == 0) return -std::numeric_limits<double>::infinity();
-  const detail::Pair log = detail::log_of(x);
-  return log.high + log.low;
+  if (!(x > 0)) return x == 0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  if (x == std::numeric_limits<double>::infinity()) return x;
+  int n = 0;
+  double m = std::frexp(x, &n);  // in [1/2, 1)
+  if (m < 0x1.6a09e667f3bcdp-1) {
+    m *= 2;
+    --n;
+  }
+  const double f = m - 1, s = f / (2 + f), z = s * s, half = 0.5 * f * f;
+  double sum = 0;
+  for (int k = 25; k > 1; k -= 2) sum = (2.0 / k + sum) * z;
+  return n * detail::kLn2 - ((half - (s * (half + sum) + n * detail::kLn2Rest)) - f);
+}
+
+// Returns log(1 + x) for x > -1 (W. Kahan).
+inline double log1p(double x) {
+  const double sum = 1 + x;
+  return sum == 1 ? x : log(sum) * x / (sum - 1);
+}
+
+inline double tanh(double x) {
+  const double a = std::fabs(x);
+  if (!(a < 20)) return std::isnan(x) ? x : std::copysign(1.0, x);
+  const double more = a < 0.17 ? expm1_of_small(2 * a) : exp(2 * a) - 1;
+  return std::copysign(more / (more + 2), x);
+}
+
+// Returns x to the power of n >= 0.
+inline double power(double x, int64_t n) {
+  double result = 1;
+  for (double square = x; n > 0; n >>= 1, square *= square)
+    if ((n & 1) != 0) result *= square;
+  return result;
 }
 
 inline double log10(double x) {
@@ -149,13 +187,6 @@ inline double log10(double x) {
   constexpr detail::Pair kPerLn{0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57};  // 1 / ln 10
   const detail::Pair log = detail::log_of(x) * kPerLn;
   return log.high + log.low;
-}
-
-// Returns log(1 + x) for x > -1 within 2 ulp.
-inline double log1p(double x) {
-  const double sum = 1 + x;
-  if (sum == 1 || !std::isfinite(sum)) return sum == 1 ? x : portable::log(sum);
-  return portable::log(sum) - ((sum - 1) - x) / sum;  // the second term is what the sum lost
 }
 
 // Returns base^exponent for base >= 0. Powers that doubles hold exactly, such as 10^2, are exact.

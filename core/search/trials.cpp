@@ -90,7 +90,7 @@ class TrialChooser::Density {
         squares += distance * distance;
       }
     }
-    return product * sdk::portable::exp_quick(-0.5 * squares);
+    return product * sdk::portable::exp(-0.5 * squares);
   }
 
   const TrialChooser& chooser_;

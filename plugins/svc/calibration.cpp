@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sdk/portable_math.hpp"
+#include "sdk/portable.hpp"
 
 namespace mokume::svc {
 

@@ -6,7 +6,7 @@
 #include "matrix/distances.hpp"
 #include "rows.hpp"
 #include "sdk/ops.hpp"
-#include "sdk/portable_math.hpp"
+#include "sdk/portable.hpp"
 #include "sparse/sparse_products.hpp"
 
 namespace mokume::svc {

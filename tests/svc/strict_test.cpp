@@ -90,37 +90,37 @@ void blocked(Candidate& c) { c.solver = "blocked"; }
 
 std::vector<Work> works() {
   std::vector<Work> all;
-  all.push_back({"two_classes", Blobs(301, 7, 2, kStrictFolds),
+  all.push_back({"two_classes", Blobs(201, 7, 2, kStrictFolds),
                  candidates_with({"rbf", "linear", "polynomial", "sigmoid"}, blocked)});
   all.push_back(
-      {"steps_of_libsvm", Blobs(301, 7, 2, kStrictFolds), candidates_with({"rbf", "polynomial"}, [](Candidate&) {})});
-  all.push_back({"one_vs_rest", Blobs(310, 9, 4, kStrictFolds), candidates_with({"rbf", "linear"}, blocked)});
-  all.push_back({"one_vs_one", Blobs(310, 9, 4, kStrictFolds), candidates_with({"rbf", "polynomial"}, [](Candidate& c) {
+      {"steps_of_libsvm", Blobs(201, 7, 2, kStrictFolds), candidates_with({"rbf", "polynomial"}, [](Candidate&) {})});
+  all.push_back({"one_vs_rest", Blobs(210, 9, 4, kStrictFolds), candidates_with({"rbf", "linear"}, blocked)});
+  all.push_back({"one_vs_one", Blobs(210, 9, 4, kStrictFolds), candidates_with({"rbf", "polynomial"}, [](Candidate& c) {
                    c.solver = "blocked";
                    c.multiclass = "ovo";
                    c.class_weight = "balanced";
                  })});
   all.push_back(
-      {"distances", positive(Blobs(250, 21, 3, kStrictFolds)), candidates_with({"laplacian", "chi2"}, blocked)});
-  all.push_back({"halves", Blobs(301, 7, 3, kStrictFolds), candidates_with({"rbf"}, [](Candidate& c) {
+      {"distances", positive(Blobs(190, 21, 3, kStrictFolds)), candidates_with({"laplacian", "chi2"}, blocked)});
+  all.push_back({"halves", Blobs(201, 7, 3, kStrictFolds), candidates_with({"rbf"}, [](Candidate& c) {
                    c.solver = "blocked";
                    c.kernel_storage = "fp16";
                  })});
   all.push_back(
-      {"numbers", regression(Blobs(280, 6, 3, kStrictFolds)), candidates_with({"rbf", "linear"}, [](Candidate& c) {
+      {"numbers", regression(Blobs(203, 6, 3, kStrictFolds)), candidates_with({"rbf", "linear"}, [](Candidate& c) {
          c.epsilon = 0.05;
          c.standardise_target = true;
          c.gamma_unit = "scale";
          c.gamma = 0.5;
        })});
   for (const char* const kind : {"nu_svc", "one_class"})
-    all.push_back({kind, Blobs(260, 6, 2, kStrictFolds), candidates_with({"rbf", "linear"}, [kind](Candidate& c) {
+    all.push_back({kind, Blobs(199, 6, 2, kStrictFolds), candidates_with({"rbf", "linear"}, [kind](Candidate& c) {
                      c.kind = kind;
                      c.multiclass = "ovo";
                    })});
   for (Work& work : all)
     if (work.name == std::string("one_class")) work.blobs.names = {"1", "-1"};
-  all.push_back({"nu_svr", regression(Blobs(260, 6, 2, kStrictFolds)),
+  all.push_back({"nu_svr", regression(Blobs(199, 6, 2, kStrictFolds)),
                  candidates_with({"rbf"}, [](Candidate& c) { c.kind = "nu_svr"; })});
   const auto landmarks = [](Candidate& c) {
     c.solver = "blocked";
@@ -133,7 +133,7 @@ std::vector<Work> works() {
   all.push_back(
       {"landmarks_of_numbers", regression(Blobs(150, 6, 3, kStrictFolds)), candidates_with({"rbf"}, landmarks)});
   all.push_back(
-      {"sparse_rows", positive(Blobs(300, 40, 3, kStrictFolds)), candidates_with({"rbf", "linear"}, blocked), true});
+      {"sparse_rows", positive(Blobs(202, 40, 3, kStrictFolds)), candidates_with({"rbf", "linear"}, blocked), true});
   for (float& x : all.back().blobs.x) x = x < 1 ? 0 : x;
   // Far more multipliers are free than fit into a working set.
   all.push_back({"poor_rounds", Blobs(1600, 20, 2, kStrictFolds, 6.0),

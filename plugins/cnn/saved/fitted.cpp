@@ -27,7 +27,7 @@ int32_t log_softmax(std::span<const float> logits, float* out) {
   if (out != nullptr) {
     const double most = *best;
     double sum = 0;
-    for (const float l : logits) sum += sdk::portable::exp_quick(l - most);
+    for (const float l : logits) sum += sdk::portable::exp(l - most);
     const double lead = most + sdk::portable::log(sum);
     for (const float l : logits) *out++ = l - lead;
   }

@@ -6,7 +6,7 @@
 
 #include "matrix/halves_native.hpp"
 #include "sdk/ops.hpp"
-#include "sdk/portable_math.hpp"
+#include "sdk/portable.hpp"
 
 namespace mokume::svc {
 namespace {

@@ -33,6 +33,9 @@ int32_t turns_per_launch(const mk_device_info& device, bool compiles, int64_t wi
   return 1024;
 }
 
+// Returns the number of weights that a work-item of a group owns. PoCL 3.1 gives wrong sums with a single one.
+int64_t weights_each(int64_t width) { return std::max<int64_t>(2, width / kFeatureUnit); }
+
 }  // namespace
 
 uint64_t Ascent::bytes_of_place(int64_t rows, int64_t width) {
@@ -53,7 +56,7 @@ Ascent::Ascent(const sdk::Host& host, const sdk::Device& device, const RowOrder&
       groups_(solves_in_groups(device, "svc.ascent")),
       program_(sdk::Program::build(
           device, "ascent", (std::string(kAscent) + (groups_ ? kAscent_group : kAscent_vector)).c_str(),
-          (groups_ ? "-DEACH=" + std::to_string(features.width() / kFeatureUnit) : std::string()) +
+          (groups_ ? "-DEACH=" + std::to_string(weights_each(features.width())) : std::string()) +
               (order.regression() ? " -DREGRESSION=1" : ""))) {
   const int64_t n = order.rows(), width = features.width();
   const uint64_t used =
