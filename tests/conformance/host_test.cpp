@@ -158,9 +158,8 @@ void emulated_fused_operations_round_once(Machine& machine) {
     Problem p;
     const mk_tensor a = p.floats(kCount, 1, {}, [&](int64_t r, int64_t) { return value(2 * r + 1); });
     const mk_tensor one = p.floats(1, 1, {}, [](int64_t, int64_t) { return 1.0F; });
-    const mk_tensor out = p.floats(kCount, 1, {}, [&](int64_t r, int64_t) {
-      return r % 2 == 0 ? value(2 * r + 2) : -alpha * value(2 * r + 1);
-    });
+    const mk_tensor out = p.floats(
+        kCount, 1, {}, [&](int64_t r, int64_t) { return r % 2 == 0 ? value(2 * r + 2) : -alpha * value(2 * r + 1); });
     p.op = ops::gemm(a, false, one, false, out, alpha, 1.0F);
     const std::vector<Words> got = base.run(p);
     for (int64_t r = 0; r < kCount; ++r)

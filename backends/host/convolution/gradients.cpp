@@ -20,7 +20,7 @@ struct Phase {
   int64_t first;   // the first pixel
   int64_t pixels;  // they are `stride` apart
   int64_t weight, weight_step, weights;
-  int64_t dilation, pad;  // of a convolution of dy with these weights
+  int64_t dilation, pad;  // a convolution of dy with these weights has this dilation and padding
 
   Phase(int64_t side, int64_t kernel, int64_t stride, int64_t dilated, int64_t padding, int64_t phase)
       : first((phase - padding % stride + stride) % stride),
