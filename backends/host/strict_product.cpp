@@ -8,7 +8,7 @@
 namespace mokume::host {
 namespace {
 
-constexpr int64_t kMostRows = 504, kMostColumns = 512;  // of a part, whose columns of b stay in the second-level cache
+constexpr int64_t kMostRows = 504, kMostColumns = 512;  // a block of b stays in the second-level cache
 constexpr int64_t kRowStep = kBlockTerms + 16;          // keeps equal terms of copied rows in different cache sets
 constexpr int64_t kCloseSets = 128;                     // rows at multiples of these floats share few cache sets
 constexpr int64_t kNear = 256;                          // rows of b at such distances need no packing
