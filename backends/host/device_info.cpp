@@ -49,7 +49,7 @@ mk_device_info device_info(uint32_t index) {
   sdk::set_text(info.version, MOKUME_VERSION);
   sdk::set_text(info.driver, oracle ? "plain C++" : onednn_version());
   sdk::set_text(info.physical_id, sdk::cpu_id());
-  sdk::set_text(info.isa, oracle ? "" : best_loops().isa);
+  sdk::set_text(info.isa, oracle ? "" : best_loops(false).isa);
   return info;
 }
 

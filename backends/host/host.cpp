@@ -85,11 +85,11 @@ bool wants_strict(std::span<const mk_choice> choices) {
   return strict;
 }
 
-const Loops* apply_choices(std::span<const mk_choice> choices) {
-  const Loops* loops = &best_loops();
+const Loops* apply_choices(std::span<const mk_choice> choices, bool strict) {
+  const Loops* loops = &best_loops(strict);
   for (const mk_choice& choice : choices) {
     const std::string_view key = text(choice.key), value = text(choice.value);
-    if (key == kIsaKey) loops = &loops_for(value);
+    if (key == kIsaKey) loops = &loops_for(value, strict);
     if (key == kGemmKey && value != onednn_choice())
       throw Error(MK_DEVICE_ERROR, "host.gemm is \"" + std::string(value) + "\", but here it is \"" + onednn_choice() +
                                        "\": start a new run, use machines of one kind, or set DNNL_MAX_CPU_ISA to "
@@ -162,11 +162,10 @@ class Backend {
   }
 
   std::unique_ptr<mk_device> open(uint32_t index, std::span<const mk_choice> choices) const {
-    const bool oracle = index == kOracleDevice;
-    const Loops* loops = oracle ? &best_loops() : apply_choices(choices);
+    const bool oracle = index == kOracleDevice, strict = !oracle && wants_strict(choices);
+    const Loops* loops = oracle ? &best_loops(false) : apply_choices(choices, strict);
     return std::make_unique<mk_device>(
-        mk_device{host_, oracle, precision_of(choices), !oracle && wants_strict(choices), loops,
-                  device_info(index).max_buffer_bytes});
+        mk_device{host_, oracle, precision_of(choices), strict, loops, device_info(index).max_buffer_bytes});
   }
 
   // The oracle has no other choices, because it is the same plain C++ everywhere.

@@ -116,7 +116,7 @@ bool supports(const mk_device& device, const mk_op& op) { return row(op).support
 
 const std::vector<const VariantSet*>& variant_sets() {
   static const std::vector<const VariantSet*> sets = [] {
-    std::vector<const VariantSet*> found{&kNumericsVariants, &kPrecisionVariants, &kUnitVariants};
+    std::vector<const VariantSet*> found{&kNumericsVariants, &kQuotientVariants, &kPrecisionVariants, &kUnitVariants};
     for (const OpRow& op : kOps)
       if (std::find(found.begin(), found.end(), op.variants) == found.end()) found.push_back(op.variants);
     found.push_back(&kSequenceVariants);

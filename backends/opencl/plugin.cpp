@@ -9,6 +9,7 @@
 #include "runtime/kernel_source.hpp"
 #include "runtime/wait.hpp"
 #include "sdk/backend.hpp"
+#include "strict/strict.hpp"
 #include "units/units.hpp"
 #include "variants/variants.hpp"
 
@@ -32,6 +33,7 @@ class Backend {
     auto opened =
         open_device(host_, platforms_.cache_directory(), &clblast_, devices()[index], handle.platform, handle.device);
     choose_variants(*opened, given);
+    if (opened->choices.strict()) require_strict(*opened);
     return opened;
   }
 

@@ -110,8 +110,9 @@ void Device::read_choices() {
   if (numerics != choices_.end()) numerics->second = "fast";
   for (const mk_choice& choice : made) choices_[text_of(choice.key)] = text_of(choice.value);
   if (strict && choices_["numerics"] != "strict")
-    throw Error(MK_DEVICE_ERROR, "its backend does not offer strict numerics: leave the device out with --devices, or "
-                                 "set devices.numerics to fast");
+    throw Error(MK_DEVICE_ERROR,
+                "its backend does not offer strict numerics: leave the device out with --devices, or "
+                "set devices.numerics to fast");
 }
 
 mk_buffer* Device::buffer_create(uint64_t bytes) {

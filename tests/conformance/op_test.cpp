@@ -120,7 +120,7 @@ void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const
   expect_near_oracle(machine, op, problem, got);
   keep_or_expect_bits(std::string(ops::rule(op.code).name) + "." + one.name, got);
   EXPECT_TRUE(run(dut, problem) == got) << "the same op gave other bits the second time";
-  if (strict()) expect_same_values(problem, got, run(*machine.find("host", 0), problem));
+  if (strict() && &dut != &machine.oracle()) expect_same_values(problem, got, run(*machine.find("host", 0), problem));
   if (one.size == Size::large) return;
   const size_t said = machine.host().lines().size();
   expect_same_in_group(dut, {problem});

@@ -43,6 +43,11 @@ TEST(Tiles, SumsThatExceedTheWorkspaceAreStillSplit) {
   EXPECT_TRUE(divide_product(kTiles, kCores, 512, 512, 65536).partial);
 }
 
+TEST(Tiles, BlocksOfAnyLengthAreWorkGroupsOfTheirOwn) {
+  EXPECT_TRUE(divide_product(kTiles, kCores, 4096, 4096, 4096, 1000).partial);
+  EXPECT_FALSE(divide_product(kTiles, kCores, 128, 128, 9216, 9216).partial) << "one block";
+}
+
 TEST(Tiles, ShortSidesGetNarrowTiles) {
   EXPECT_EQ(divide_product(kTiles, kCores, 128, 10, 128).tile->bn, 16);
   EXPECT_EQ(divide_product(kTiles, kCores, 10, 227, 1152).tile->bm, 16);

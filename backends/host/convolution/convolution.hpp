@@ -1,11 +1,8 @@
 // Describes a convolution to the functions that compute it without patches.
 #pragma once
 
-#include <cstddef>
-#include <memory>
-#include <new>
-
 #include "call.hpp"
+#include "kept_memory.hpp"
 #include "sdk/ops/conv2d.hpp"
 
 namespace mokume::host {
@@ -38,18 +35,6 @@ inline Convolution convolution_of(const Call& call) {
           .y = call.output(),
           .y_step = weight.columns,
           .y_line = w.out_width() * weight.columns};
-}
-
-// Frees memory of scratch_of().
-struct FreeScratch {
-  void operator()(float* memory) const { ::operator delete[](memory, std::align_val_t{64}); }
-};
-using Scratch = std::unique_ptr<float[], FreeScratch>;
-
-// Returns uninitialised memory for `n` floats that begins with a cache line, or null.
-inline Scratch scratch_of(int64_t n) {
-  return Scratch(static_cast<float*>(
-      ::operator new[](static_cast<size_t>(n) * sizeof(float), std::align_val_t{64}, std::nothrow)));
 }
 
 // Applies the norm to neighbouring pixels of all channels.

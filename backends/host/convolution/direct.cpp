@@ -8,7 +8,7 @@
 #include "convolution/patches.hpp"
 #include "fast/norm/norm_parts.hpp"
 #include "isa/convolution.hpp"
-#include "isa/network.hpp"
+#include "isa/norm.hpp"
 
 namespace mokume::host {
 namespace {
@@ -47,10 +47,10 @@ struct Bands {
   explicit Bands(const Convolution& c) {
     constexpr int64_t kProducts = 131072, kFloats = 12288;
     const ops::Window& w = c.window;
-    columns = (w.out_width() - 1) * w.stride_w + w.kernel_w;
+    columns = (w.out_width() - 1) * w.stride_w + w.extent_w();
     line = columns * w.group_channels();
     const int64_t by_work = kProducts / (w.out_width() * w.patch() * c.group_filters()) + 1;
-    const int64_t by_memory = (kFloats / line - w.kernel_h) / w.stride_h + 1;
+    const int64_t by_memory = (kFloats / line - w.extent_h()) / w.stride_h + 1;
     const int64_t most = std::clamp<int64_t>(std::min(by_work, by_memory), 1, w.out_height());
     count = (w.out_height() + most - 1) / most;
     rows_each = (w.out_height() + count - 1) / count;
@@ -58,31 +58,48 @@ struct Bands {
   }
 };
 
-// Computes `rows` rows of windows of a group from row `first` on.
+// Describes the distances within the windows of a band.
+WindowRow row_of(const ops::Window& w, const Band& band) {
+  const int64_t channels = w.group_channels();
+  WindowRow row{};
+  row.x_step = w.stride_w * channels;
+  row.x_next = 1;
+  row.windows = w.out_width();
+  if (w.dilated()) {
+    row.x_plane = w.dilation_h * band.line;
+    row.x_line = w.dilation_w * channels;
+    row.lines = w.kernel_w;
+    row.line = channels;
+  } else {
+    row.x_line = band.line;
+    row.line = w.kernel_w * channels;
+  }
+  return row;
+}
+
+// Computes the rows of windows of a group from row `first` on.
 void convolve_band(const Call& call, const Convolution& c, const PaddedWeights& weights, const Bands& bands,
                    int64_t image, int64_t group, int64_t first, float* lines) {
   const ops::Window& w = c.window;
   const int64_t channels = w.group_channels(), filter = group * c.group_filters();
   const int64_t rows = std::min(bands.rows_each, w.out_height() - first);
   const Band band = band_of(w, c.x.row(image), group, first * w.stride_h - w.pad_h,
-                            (rows - 1) * w.stride_h + w.kernel_h, bands.columns, lines);
-  WindowRow row{};
-  row.x_step = w.stride_w * channels;
-  row.x_line = band.line;
-  row.x_next = 1;
-  row.windows = w.out_width();
-  row.line = w.kernel_w * channels;
+                            (rows - 1) * w.stride_h + w.extent_h(), bands.columns, lines);
+  WindowRow row = row_of(w, band);
   row.weight_step = weights.weight.stride;
+  row.weight_plane = w.kernel_w * channels * row.weight_step;
   row.bias = weights.bias == nullptr ? nullptr : weights.bias + filter;
   row.relu = c.relu;
   row.out_step = c.y_step;
   row.channels = c.group_filters();
   for (int64_t r = 0; r < rows; ++r) {
-    const int64_t top = (first + r) * w.stride_h - w.pad_h;
-    const int64_t begin = std::clamp<int64_t>(-top, 0, w.kernel_h);  // the lines before are padding
-    row.lines = std::clamp<int64_t>(w.height - top, begin, w.kernel_h) - begin;
-    row.x = band.pixels + (r * w.stride_h + begin) * band.line;
-    row.weight = weights.weight.data + begin * row.line * row.weight_step + filter;
+    const int64_t top = (first + r) * w.stride_h - w.pad_h, more = w.dilation_h - 1;
+    // The lines before are padding, and so are those after the image.
+    const int64_t begin = std::clamp<int64_t>((more - top) / w.dilation_h, 0, w.kernel_h);
+    const int64_t count = std::clamp<int64_t>((w.height - top + more) / w.dilation_h, begin, w.kernel_h) - begin;
+    (w.dilated() ? row.planes : row.lines) = count;
+    row.x = band.pixels + (r * w.stride_h + begin * w.dilation_h) * band.line;
+    row.weight = weights.weight.data + begin * row.weight_plane + filter;
     row.out = c.y.row(image) + (first + r) * c.y_line + filter;
     call.loops.convolve(row);
     if (c.norm != nullptr) normalise(call, *c.norm, row.out, row.windows);
@@ -117,13 +134,15 @@ Band band_of(const ops::Window& w, const float* image, int64_t group, int64_t fi
   return {memory, columns * channels};
 }
 
-bool is_direct(const Call& call, const ops::Window& w) { return call.loops.convolve != nullptr && !w.dilated(); }
+bool is_direct(const Call& call, const ops::Window& w) {
+  return call.loops.convolve != nullptr && (call.strict || !w.dilated());
+}
 
 void convolve_directly(const Call& call, const Convolution& c) {
   const PaddedWeights weights(c);
   const Bands bands(c);
   const ops::Window& w = c.window;
-  const int64_t scratch = ((bands.rows_each - 1) * w.stride_h + w.kernel_h) * bands.line;
+  const int64_t scratch = ((bands.rows_each - 1) * w.stride_h + w.extent_h()) * bands.line;
   std::atomic<bool> failed{false};
   const auto band = [&](uint64_t index) {
     const auto at = static_cast<int64_t>(index), part = at / w.groups;
@@ -144,7 +163,7 @@ void normalise(const Call& call, const NormRows& norm, float* pixels, int64_t co
   NormRows here = norm;
   here.x = here.out = pixels;
   here.rows = count;
-  call.loops.network->norm_apply(here);
+  call.loops.norm->apply(here);
 }
 
 bool is_without_patches(const Call& call, const ops::Window& w, int64_t filters) {

@@ -31,24 +31,6 @@ struct Tiles {
   int64_t apart(int64_t channels) const { return each * channels + kGap; }
 };
 
-// Returns memory for `n` floats, or null. It belongs to the calling thread, which keeps it for its next tiles or
-// weights: in a small network, fresh memory would take longer than the products.
-enum Use { kWeights, kTiles, kUses };
-float* kept_memory(Use use, int64_t n) {
-  struct Kept {
-    Scratch memory;
-    int64_t size = 0;
-  };
-  thread_local Kept all[kUses];
-  Kept& kept = all[use];
-  if (kept.size < n) {
-    kept.memory.reset();
-    kept.memory = scratch_of(n);
-    kept.size = kept.memory == nullptr ? 0 : n;
-  }
-  return kept.memory.get();
-}
-
 struct Filtering {
   const Call& call;
   const Convolution& c;
@@ -105,7 +87,7 @@ struct Filtering {
   // Returns false if there is no memory.
   bool block(int64_t first, int64_t count) const {
     const int64_t of_pixels = kFilteringSpace * tiles.apart(c.window.channels);
-    float* pixels = kept_memory(kTiles, of_pixels + kFilteringSpace * tiles.apart(c.filters()));
+    float* pixels = kept_memory(Use::filter_tiles, of_pixels + kFilteringSpace * tiles.apart(c.filters()));
     if (pixels == nullptr) return false;
     float* sums = pixels + of_pixels;
     for (int64_t t = 0; t < count; ++t) transform_tile(first + t, t, pixels);
@@ -134,15 +116,15 @@ bool is_filtered(const Call& call, const Convolution& c) {
   constexpr int64_t kWeightsOfTile = 1024, kMostWeights = 65536;
   const ops::Window& w = c.window;
   const int64_t weights = w.channels * c.filters(), tiles = Tiles(w, 1, 1).across * Tiles(w, 1, 1).down;
-  return !call.strict && call.loops.filtering != nullptr && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 &&
-         w.groups == 1 && !w.dilated() && c.y_step == c.filters() &&
+  return !call.strict && call.loops.filtering != nullptr && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 &&
+         w.stride_w == 1 && w.groups == 1 && !w.dilated() && c.y_step == c.filters() &&
          std::min(w.channels, c.filters()) >= kFilteringChannels &&
          weights <= std::min(kMostWeights, kWeightsOfTile * tiles);
 }
 
 void convolve_by_filtering(const Call& call, const Convolution& c) {
   const auto no_memory = [] { return Error(MK_OUT_OF_MEMORY, "conv2d: no memory for the tiles of minimal filtering"); };
-  float* weights = kept_memory(kWeights, kFilteringSpace * apart_of_weights(c));
+  float* weights = kept_memory(Use::filter_weights, kFilteringSpace * apart_of_weights(c));
   if (weights == nullptr) throw no_memory();
   transform_weights(call, c, weights);
   const Tiles tiles(c.window, c.x.rows, call.host.concurrency());

@@ -3,6 +3,7 @@
 #include "convolution/depthwise.hpp"
 #include "convolution/gradients.hpp"
 #include "convolution/patches.hpp"
+#include "isa/channels.hpp"
 #include "isa/network.hpp"
 #include "sdk/ops.hpp"
 
@@ -27,18 +28,25 @@ void by_patches(const Call& call, const ops::Window& w) {
   }
 }
 
-// Each column is one chain of additions over all images, whatever the number of threads.
+// Sums the pixels in blocks, and then adds the blocks in order. If the images are not contiguous, every image begins a
+// block.
 void grad_bias(const Call& call, int64_t pixels, int64_t channels) {
+  constexpr int64_t kBlock = 512;  // docs/explained/numbers.md
   const View<const float> dy = call.input(1);
-  const auto some = [&](uint64_t index) {
-    const int64_t first = static_cast<int64_t>(index) * kSummedColumns;
-    const int64_t columns = std::min(kSummedColumns, channels - first);
-    double sums[kSummedColumns] = {};
-    for (int64_t n = 0; n < dy.rows; ++n)
-      call.loops.network->column_sums(dy.row(n) + first, pixels, columns, channels, sums);
-    for (int64_t c = 0; c < columns; ++c) call.output(1).data[first + c] = static_cast<float>(sums[c]);
-  };
-  call.parallel_for(static_cast<uint64_t>((channels + kSummedColumns - 1) / kSummedColumns), some);
+  const View<float> out = call.output(1);
+  const bool dense = side_by_side(call.op.inputs[1]);
+  const int64_t of_run = dense ? dy.rows * pixels : pixels, blocks = (of_run + kBlock - 1) / kBlock;
+  const int64_t all = dense ? blocks : dy.rows * blocks;
+  std::vector<float> sums(static_cast<size_t>(all * channels));
+  call.for_rows(all, kBlock * channels, [&](int64_t from, int64_t to) {
+    for (int64_t b = from; b < to; ++b) {
+      const int64_t first = b % blocks * kBlock;
+      call.loops.channels->sum_rows(dy.row(b / blocks) + first * channels, std::min(kBlock, of_run - first), channels,
+                                    channels, sums.data() + b * channels);
+    }
+  });
+  std::fill_n(out.data, channels, 0.0F);
+  for (int64_t b = 0; b < all; ++b) call.loops.network->add(out.data, sums.data() + b * channels, channels);
 }
 
 }  // namespace

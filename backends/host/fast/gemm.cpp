@@ -4,6 +4,7 @@
 
 #include "isa/network.hpp"
 #include "products.hpp"
+#include "strict_product.hpp"
 
 namespace mokume::host::fast {
 namespace {
@@ -44,6 +45,9 @@ void gemm(const Call& call) {
     scale(call, product.beta);
     return finish(0, 0, out.rows, out.columns);
   }
+  if (call.strict)
+    return multiply_strictly(call, {product.transpose_a, product.transpose_b, product.alpha, product.beta, product.k,
+                                    product.a, product.b, out, bias, relu});
 
   if (out.rows == 1 && product.takes_rows()) {
     const int64_t each = out.columns < 256 ? 64 : 128;  // few columns, so that a small product has a part for each core

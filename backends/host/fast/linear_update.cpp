@@ -7,6 +7,7 @@
 #include "isa/network.hpp"
 #include "products.hpp"
 #include "sdk/ops/gemm.hpp"
+#include "strict_update.hpp"
 
 namespace mokume::host::fast {
 namespace {
@@ -95,6 +96,7 @@ class Update {
 }  // namespace
 
 void linear_update(const Call& call) {
+  if (call.strict) return update_strictly(call);
   const Update update(call);
   const int64_t pieces = (call.op.outputs[0].rows + ops::kGemmCut - 1) / ops::kGemmCut;
   std::atomic<bool> failed{false};

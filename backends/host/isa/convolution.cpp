@@ -1,4 +1,3 @@
-// The build compiles this file with -ffp-contract=fast, so that sum += a * b is one instruction.
 #include "isa/convolution.hpp"
 
 #include "isa/vectors.hpp"
@@ -119,9 +118,9 @@ void tile(const WindowRow& w, const Columns& c, int64_t at) {
       for (int v = 0; v < kVectors; ++v) b[v] = Of::load(weight + (v + 1 == kVectors ? last : v * Of::kCount));
 #pragma GCC unroll 12
       for (int r = 0; r < kRows; ++r) {
-        const float a = x[r / 4][r % 4 * step];
+        const Vector a = splat<Vector>(x[r / 4][r % 4 * step]);
 #pragma GCC unroll 3
-        for (int v = 0; v < kVectors; ++v) sum[r][v] += a * b[v];
+        for (int v = 0; v < kVectors; ++v) sum[r][v] = fused(a, b[v], sum[r][v]);
       }
 #pragma GCC unroll 3
       for (int q = 0; q < kQuads; ++q) x[q] += next;
@@ -170,8 +169,10 @@ void all_columns(const WindowRow& w, int64_t columns) {
 void convolve(const WindowRow& w);
 void convolve(const WindowRow& w) {
   const int64_t columns = padded_channels(w.channels);
+  if constexpr (LanesOf<Widest>::kCount == 4) return all_columns<Four>(w, w.channels < 4 ? 4 : w.channels);
   if (columns >= LanesOf<Widest>::kCount) return all_columns<Widest>(w, columns);
-  if (columns >= LanesOf<Eight>::kCount) return all_columns<Eight>(w, columns);
+  if constexpr (LanesOf<Widest>::kCount > 8)
+    if (columns >= 8) return all_columns<Eight>(w, columns);
   tiles<Four, 1>(w, {0, 0});
 }
 

@@ -5,6 +5,7 @@
 #include "isa/formulas.hpp"
 #include "isa/independent.hpp"
 #include "isa/network.hpp"
+#include "isa/norm.hpp"
 #include "isa/rows.hpp"
 
 #define MOKUME_TEXT_(x) #x
@@ -56,29 +57,36 @@ void kernel_map(const MapRow& row) {
 
 void row_norm2(const NormedRows& rows);         // rows.cpp
 extern const RowLoops kRowLoops;                // rows.cpp
+extern const NormLoops kNormLoops;              // norm.cpp
 extern const NetworkLoops kNetworkLoops;        // network.cpp
 extern const ActivationLoops kActivationLoops;  // activations.cpp
-#ifdef MOKUME_HOST_FMA
+extern const ChannelLoops kChannelLoops;        // channels.cpp
+#if defined(MOKUME_HOST_FMA) || defined(MOKUME_HOST_EXACT)
 void convolve(const WindowRow& row);          // convolution.cpp
 void row_product(const RowProduct& product);  // products.cpp
-extern const FilteringLoops kFilteringLoops;  // filtering.cpp
+extern const ProductLoops kProductLoops;
 constexpr decltype(Loops::convolve) kConvolve = convolve;
 constexpr decltype(Loops::row_product) kRowProduct = row_product;
-constexpr const FilteringLoops* kFiltering = &kFilteringLoops;
+constexpr const ProductLoops* kProducts = &kProductLoops;
 #else
 constexpr decltype(Loops::convolve) kConvolve = nullptr;
 constexpr decltype(Loops::row_product) kRowProduct = nullptr;
+constexpr const ProductLoops* kProducts = nullptr;
+#endif
+#ifdef MOKUME_HOST_FMA
+extern const FilteringLoops kFilteringLoops;  // filtering.cpp
+constexpr const FilteringLoops* kFiltering = &kFilteringLoops;
+#else
 constexpr const FilteringLoops* kFiltering = nullptr;
 #endif
+#ifdef MOKUME_HOST_EXACT
+constexpr char kName[] = "base";
+#else
+constexpr char kName[] = MOKUME_TEXT(MOKUME_HOST_ISA);
+#endif
 extern const Loops kLoops;
-const Loops kLoops = {MOKUME_TEXT(MOKUME_HOST_ISA),
-                      row_norm2,
-                      kernel_map,
-                      &kNetworkLoops,
-                      &kRowLoops,
-                      &kActivationLoops,
-                      kConvolve,
-                      kRowProduct,
-                      kFiltering};
+const Loops kLoops = {kName,       row_norm2,   kernel_map,        &kNetworkLoops,
+                      &kNormLoops, &kRowLoops,  &kActivationLoops, &kChannelLoops,
+                      kConvolve,   kRowProduct, kProducts,         kFiltering};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

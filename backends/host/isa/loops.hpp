@@ -5,8 +5,8 @@
 // shared inline function and use it on machines that cannot run it.
 //
 // Every loop does the same operations in the same order on every instruction set (no contraction, fixed lanes), so its
-// results are bit-identical on all sets with fused multiply-adds (isa/fused.hpp), and equal to those of the opencl
-// backend's kernels (docs/explained/numbers.md).
+// results are bit-identical on all of them, and equal to those of the opencl backend's kernels
+// (docs/explained/numbers.md). In fast numerics, `base` has no fused multiply-adds (isa/fused.hpp).
 #pragma once
 
 #include <cstdint>
@@ -34,11 +34,14 @@ struct NormedRows {
   int64_t rows, columns, stride;
 };
 
+struct NormLoops;        // isa/norm.hpp
 struct NetworkLoops;     // isa/network.hpp
 struct RowLoops;         // isa/rows.hpp
 struct ActivationLoops;  // isa/activations.hpp
 struct WindowRow;        // isa/convolution.hpp
 struct RowProduct;       // isa/products.hpp
+struct ProductLoops;     // isa/products.hpp
+struct ChannelLoops;     // isa/channels.hpp
 struct FilteringLoops;   // isa/filtering.hpp
 
 struct Loops {
@@ -46,14 +49,17 @@ struct Loops {
   void (*row_norm2)(const NormedRows& rows);
   void (*kernel_map)(const MapRow& row);
   const NetworkLoops* network;
+  const NormLoops* norm;
   const RowLoops* rows;
   const ActivationLoops* activations;
-  // These loops consist of multiply-adds, which round product and addition once (fused). They give the same bits on all
-  // instruction sets that have this operation: every result is one chain of additions in the order of the terms. On
-  // other instruction sets, both are null, and oneDNN multiplies. `filtering` is null there as well, because convolve()
-  // multiplies in the transformed space.
+  const ChannelLoops* channels;
+  // These loops consist of multiply-adds, which round product and addition once (isa/fused.hpp). They give the same
+  // bits on all instruction sets: every result is one chain of additions in the order of the terms. Without the
+  // instruction, they are null in fast numerics, where oneDNN multiplies, and emulate it in strict numerics.
+  // `filtering` is null there as well, because convolve() multiplies in the transformed space.
   void (*convolve)(const WindowRow& row);
   void (*row_product)(const RowProduct& product);
+  const ProductLoops* products;
   const FilteringLoops* filtering;
 };
 

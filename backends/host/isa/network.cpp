@@ -93,19 +93,6 @@ void scale(float* x, float factor, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] *= factor;
 }
 
-void column_sums(const float* x, int64_t rows, int64_t columns, int64_t stride, double* sums) {
-  double all[kSummedColumns] = {};
-  for (int64_t c = 0; c < columns; ++c) all[c] = sums[c];
-  if (columns == kSummedColumns) {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < kSummedColumns; ++c) all[c] += x[r * stride + c];
-  } else {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < columns; ++c) all[c] += x[r * stride + c];
-  }
-  for (int64_t c = 0; c < columns; ++c) sums[c] = all[c];
-}
-
 constexpr int kCounters = 64;  // number of counters processed at once
 
 // Computes Philox4x32-10 (sdk/philox.hpp) of the counters {row, quarter, step, layer}, one per lane.
@@ -168,120 +155,10 @@ void dropout(const DropoutRows& d) {
   }
 }
 
-typedef float Lanes __attribute__((vector_size(64)));  // never in interfaces: the ABI depends on the instruction set
-constexpr int64_t kNormLanes = 16;
-
-// Loads 16 columns, a constant size, or fewer at the end of a row.
-inline void load(Lanes& v, const float* p, int64_t n) {
-  if (n == kNormLanes)
-    memcpy(&v, p, sizeof v);
-  else
-    memcpy(&v, p, static_cast<size_t>(n) * sizeof(float));
-}
-
-// Adds up term(row, first, second) over the rows, in two chains for each sum.
-template <class Term>
-inline void column_sums(int64_t rows, float* first, float* second, int64_t n, const Term& term) {
-  Lanes a{}, b{}, c{}, d{};
-  int64_t r = 0;
-  for (; r + 2 <= rows; r += 2) {
-    term(r, a, b);
-    term(r + 1, c, d);
-  }
-  if (r < rows) term(r, a, b);
-  a += c;
-  b += d;
-  memcpy(first, &a, static_cast<size_t>(n) * sizeof(float));
-  memcpy(second, &b, static_cast<size_t>(n) * sizeof(float));
-}
-
-template <class Columns>
-inline void by_lanes(int64_t columns, const Columns& each) {
-  int64_t c = 0;
-  for (; c + kNormLanes <= columns; c += kNormLanes) each(c, kNormLanes);
-  if (c < columns) each(c, columns - c);
-}
-
-void norm_moments(const NormRows& rows, float* mean, float* squares) {
-  by_lanes(rows.columns, [&](int64_t c, int64_t n) {
-    const float* x = rows.x + c;
-    float unused[kNormLanes];
-    column_sums(rows.rows, mean + c, unused, n, [&](int64_t r, Lanes& sum, Lanes&) {
-      Lanes v{};
-      load(v, x + r * rows.x_stride, n);
-      sum += v;
-    });
-    for (int64_t k = c; k < c + n; ++k) mean[k] /= static_cast<float>(rows.rows);
-    Lanes m{};
-    load(m, mean + c, n);
-    column_sums(rows.rows, squares + c, unused, n, [&](int64_t r, Lanes& sum, Lanes&) {
-      Lanes v{};
-      load(v, x + r * rows.x_stride, n);
-      v -= m;
-      sum += v * v;
-    });
-  });
-}
-
-void norm_products(const NormRows& rows, float* sum, float* product) {
-  by_lanes(rows.columns, [&](int64_t c, int64_t n) {
-    Lanes mean{}, scale{}, shift{};
-    load(mean, rows.mean + c, n);
-    load(scale, rows.scale + c, n);
-    load(shift, rows.shift + c, n);
-    column_sums(rows.rows, sum + c, product + c, n, [&](int64_t r, Lanes& a, Lanes& b) {
-      Lanes x{}, g{};
-      load(x, rows.x + r * rows.x_stride + c, n);
-      load(g, rows.dy + r * rows.dy_stride + c, n);
-      if (rows.relu) g = x * scale + shift > 0.0F ? g : Lanes{};
-      a += g;
-      b += g * (x - mean);
-    });
-  });
-}
-
-void norm_apply(const NormRows& rows) {
-  const float *scale = rows.scale, *shift = rows.shift;
-  for (int64_t r = 0; r < rows.rows; ++r) {
-    const float* x = rows.x + r * rows.x_stride;
-    float* y = rows.out + r * rows.out_stride;
-    if (rows.relu) {
-      MOKUME_INDEPENDENT
-      for (int64_t c = 0; c < rows.columns; ++c) {
-        const float v = x[c] * scale[c] + shift[c];
-        y[c] = v < 0.0F ? 0.0F : v;  // a NaN passes through
-      }
-    } else {
-      MOKUME_INDEPENDENT
-      for (int64_t c = 0; c < rows.columns; ++c) y[c] = x[c] * scale[c] + shift[c];
-    }
-  }
-}
-
-void norm_grad(const NormRows& rows) {
-  const float *scale = rows.scale, *shift = rows.shift, *a = rows.a, *b = rows.b, *constant = rows.c;
-  for (int64_t r = 0; r < rows.rows; ++r) {
-    const float* x = rows.x + r * rows.x_stride;
-    const float* dy = rows.dy + r * rows.dy_stride;
-    float* dx = rows.out + r * rows.out_stride;
-    if (rows.relu) {
-      MOKUME_INDEPENDENT
-      for (int64_t c = 0; c < rows.columns; ++c) {
-        const float passed = dy[c], g = x[c] * scale[c] + shift[c] > 0.0F ? passed : 0.0F;
-        dx[c] = a[c] * g + (b[c] * x[c] + constant[c]);
-      }
-    } else {
-      MOKUME_INDEPENDENT
-      for (int64_t c = 0; c < rows.columns; ++c) dx[c] = a[c] * dy[c] + (b[c] * x[c] + constant[c]);
-    }
-  }
-}
-
 }  // namespace
 
 extern const NetworkLoops kNetworkLoops;
-const NetworkLoops kNetworkLoops = {bias_act,     relu_grad,   affine,        dropout,   max_window, optimizer,
-                                    add,          add_product, add_chosen,    share,     add_scaled, scale,
-                                    norm_moments, norm_apply,  norm_products, norm_grad, column_sums};
+const NetworkLoops kNetworkLoops = {bias_act, relu_grad,   affine,     dropout, max_window, optimizer,
+                                    add,      add_product, add_chosen, share,   add_scaled, scale};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

@@ -73,19 +73,6 @@ struct OptimizerRange {
   StepNumbers numbers;
 };
 
-// Describes the columns of some rows for batch normalisation (sdk/ops/batch_norm.hpp).
-struct NormRows {
-  const float* dy;
-  const float* x;
-  float* out;  // y or dx
-  int64_t rows, columns, dy_stride, x_stride, out_stride;
-  const float *mean, *scale, *shift;
-  const float *a, *b, *c;  // coefficients of dx = a * g + b * x + c
-  bool relu;
-};
-
-constexpr int64_t kSummedColumns = 16;
-
 struct NetworkLoops {
   void (*bias_act)(const BiasRows& rows);
   void (*relu_grad)(const ReluGradRows& rows);
@@ -105,16 +92,6 @@ struct NetworkLoops {
   void (*add_scaled)(float* sum, const float* x, float factor, int64_t n);
   // Computes x[i] *= factor.
   void (*scale)(float* x, float factor, int64_t n);
-  // Computes the mean of each column, and the sum of the squared differences from it.
-  void (*norm_moments)(const NormRows& rows, float* mean, float* squares);
-  // Computes y = x * scale + shift, or 0 if that is below 0 and `relu` is set.
-  void (*norm_apply)(const NormRows& rows);
-  // Computes the sums of g and of g * (x - mean) for each column.
-  void (*norm_products)(const NormRows& rows, float* sum, float* product);
-  // Computes dx = a * g + b * x + c.
-  void (*norm_grad)(const NormRows& rows);
-  // Adds rows of at most kSummedColumns columns to the sums, each column in one chain.
-  void (*column_sums)(const float* x, int64_t rows, int64_t columns, int64_t stride, double* sums);
 };
 
 }  // namespace mokume::host

@@ -28,21 +28,6 @@ using Widest = Eight;
 using Widest = Four;
 #endif
 
-#if defined(__AVX512F__)
-inline Widest fused(Widest a, Widest b, Widest c) { return _mm512_fmadd_ps(a, b, c); }
-#elif defined(__FMA__)
-inline Widest fused(Widest a, Widest b, Widest c) { return _mm256_fmadd_ps(a, b, c); }
-#elif defined(__aarch64__)
-inline Widest fused(Widest a, Widest b, Widest c) { return vfmaq_f32(c, a, b); }
-#elif defined(MOKUME_HOST_EXACT)
-inline Widest fused(Widest a, Widest b, Widest c) {
-  for (int i = 0; i < 4; ++i) c[i] = fused(a[i], b[i], c[i]);
-  return c;
-}
-#else
-inline Widest fused(Widest a, Widest b, Widest c) { return a * b + c; }
-#endif
-
 template <class V>
 struct LanesOf {
   static constexpr int kCount = sizeof(V) / sizeof(float);
@@ -86,6 +71,49 @@ struct LanesOf {
   }
 #endif
 };
+
+// Returns a vector whose lanes all hold x. (Compilers fold the difference, which is x for every x.)
+template <class V>
+inline V splat(float x) {
+  return x - V{};
+}
+
+// Compute a * b + c in each lane, as fused() in fused.hpp does.
+#if defined(__FMA__)
+inline Four fused(Four a, Four b, Four c) { return _mm_fmadd_ps(a, b, c); }
+inline Eight fused(Eight a, Eight b, Eight c) { return _mm256_fmadd_ps(a, b, c); }
+#if defined(__AVX512F__)
+inline Sixteen fused(Sixteen a, Sixteen b, Sixteen c) { return _mm512_fmadd_ps(a, b, c); }
+#endif
+#elif defined(__aarch64__)
+inline Four fused(Four a, Four b, Four c) { return vfmaq_f32(c, a, b); }
+#elif defined(MOKUME_HOST_EXACT)
+// Emulates two lanes: see fused.hpp.
+typedef float Two __attribute__((vector_size(8)));
+typedef double TwoDoubles __attribute__((vector_size(16)));
+typedef int64_t TwoWords __attribute__((vector_size(16)));
+inline Two fused(Two a, Two b, Two c) {
+  const TwoDoubles product = __builtin_convertvector(a, TwoDoubles) * __builtin_convertvector(b, TwoDoubles);
+  const TwoDoubles more = __builtin_convertvector(c, TwoDoubles), sum = product + more, of_more = sum - product;
+  const TwoDoubles rest = (product - (sum - of_more)) + (more - of_more), zero{};
+  const TwoWords upwards = rest > zero, inexact = upwards | (rest < zero);
+  const TwoWords bits = reinterpret_cast<TwoWords>(sum), even = (bits & 1) - 1, outwards = (upwards ^ (sum > zero)) | 1;
+  return __builtin_convertvector(reinterpret_cast<TwoDoubles>(bits + (outwards & inexact & even)), Two);
+}
+inline Four fused(Four a, Four b, Four c) {
+  struct Halves {
+    Two half[2];
+  } x, y, z;
+  memcpy(&x, &a, sizeof a);
+  memcpy(&y, &b, sizeof b);
+  memcpy(&z, &c, sizeof c);
+  for (int h = 0; h < 2; ++h) x.half[h] = fused(x.half[h], y.half[h], z.half[h]);
+  memcpy(&a, &x, sizeof a);
+  return a;
+}
+#else
+inline Four fused(Four a, Four b, Four c) { return a * b + c; }
+#endif
 
 }  // namespace
 }  // namespace mokume::host::MOKUME_HOST_ISA

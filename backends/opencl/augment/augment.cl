@@ -1,4 +1,5 @@
 // Changes images at random (sdk/ops/augment.hpp). The order of operations gives the same bits on every device.
+#include "common/exact.cl"
 #include "common/windows.cl"
 #include "augment/augment_args.h"
 
@@ -122,9 +123,9 @@ static void turn_hue(float turn, __global float* pixel) {
   const float most = fmax(red, fmax(green, blue)), range = most - fmin(red, fmin(green, blue));
   const float sum = red + green + blue;  // a NaN if a channel is a NaN
   if (!(range > 0.0f) || isnan(sum)) return;
-  float hue = (red - green) / range + 4.0f;
-  if (most == green) hue = (blue - red) / range + 2.0f;
-  if (most == red) hue = (green - blue) / range;
+  float hue = QUOTIENT(red - green, range) + 4.0f;
+  if (most == green) hue = QUOTIENT(blue - red, range) + 2.0f;
+  if (most == red) hue = QUOTIENT(green - blue, range);
   hue = hue + turn;
   for (int k = 0; k < 3; ++k) {
     const float at = hue + (k == 0 ? 5.0f : k == 1 ? 3.0f : 1.0f);

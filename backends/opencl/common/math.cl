@@ -1,10 +1,9 @@
 // Defines functions of a vec.
+#include "common/exact.cl"
 #include "common/vector.cl"
 
 // Makes the texts in backends/formulas OpenCL C.
 #define FORMULA static
-#define QUOTIENT(a, b) ((a) / (b))
-#define ROOT(x) sqrt(x)
 // Returns the first lane of a vec.
 #if VW == 1
 #define FIRST(v) (v)

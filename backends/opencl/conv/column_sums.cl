@@ -1,5 +1,6 @@
 // Sums the rows of a matrix, first within blocks of rows, then over the blocks in order. The rows of a block are the
 // same on every device, so the bits are, too.
+#include "common/divide.cl"
 #include "common/vector.cl"
 #include "conv/column_sums_args.h"
 
@@ -40,4 +41,13 @@ __kernel void sum_blocks(ITEM const SumBlocksArgs args, __global const float* pa
   if (c >= args.columns) return;
   const float before = args.first ? 0.0f : out[args.out_offset + c];
   out[args.out_offset + c] = add_in_order(before, part + c, args.columns, args.blocks);
+}
+
+// A work-item sums one element.
+__kernel void sum_parts(ITEM const SumPartsArgs args, __global const float* parts, __global float* out) {
+  const long at = (long)get_global_id(0), row = divide(at, args.columns), each = args.rows * args.columns;
+  if (row >= args.rows) return;
+  out += args.out.offset + row * args.out.step + (at - row * args.columns);
+  *out = args.fresh ? add_in_order(parts[at], parts + each + at, each, args.parts - 1)
+                    : add_in_order(*out, parts + at, each, args.parts);
 }

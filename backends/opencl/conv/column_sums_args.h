@@ -13,6 +13,13 @@ typedef struct {
 ARGS(ColumnSumsArgs)
 
 typedef struct {
+  View out;
+  i64 parts, rows;
+  i32 columns, fresh;
+} SumPartsArgs;
+ARGS(SumPartsArgs)
+
+typedef struct {
   i64 blocks, out_offset;
   i32 columns, first;
 } SumBlocksArgs;

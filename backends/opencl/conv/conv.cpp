@@ -17,11 +17,41 @@ namespace {
 
 constexpr mk_tensor kNone{};
 
-// Sums all pixels at once if the images are contiguous, otherwise image by image.
-void bias_gradient(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias) {
-  const int64_t each = p.dense() ? p.windows.rows : 1;
-  for (int64_t first = 0; first < p.windows.rows; first += each)
-    column_sums(launcher, p.pixels(first, each), dbias, first == 0);
+// Returns the pieces of all images, or of one image if they are not dense.
+Pieces pieces_of(const ConvProblem& p, bool fresh) {
+  if (!p.dense()) return {p.window.out_height(), 1, fresh};
+  const ops::GradientPieces all = ops::gradient_pieces(p.window, p.images.rows, p.out_channels);
+  return {all.rows_each, all.count, fresh};
+}
+
+// Does nothing if there is no bias. The images must be dense.
+void bias_gradient(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias, bool fresh) {
+  if (dbias.buffer != nullptr) column_sums(launcher, p.pixels(0, p.rows()), dbias, fresh);
+}
+
+// Computes the gradients of the weights and of the bias, if there is one, from dense images.
+void grad_weight(Launcher& launcher, const ConvProblem& p, const Pieces& pieces, const mk_tensor& dbias) {
+  const mk_device& device = launcher.device();
+  if (suits_depthwise(p)) {
+    depthwise_grad_weight(launcher, p, pieces);
+  } else if (suits_direct_grad(device, p)) {
+    // This call also sums the bias.
+    direct_grad_weight(launcher, p, pieces, pieces.fresh ? dbias : kNone);
+    if (pieces.fresh) return;
+  } else if (suits_lines_grad(device, p)) {
+    lines_grad_weight(launcher, p, pieces);
+  } else if (suits_implicit(device)) {
+    implicit_grad_weight(launcher, p, pieces);
+  } else {
+    patches_grad_weight(launcher, p, pieces);
+  }
+  bias_gradient(launcher, p, dbias, pieces.fresh);
+}
+
+// Up to this many pairs of channels, the transforms of Winograd's gradient cost more than they save.
+bool suits_winograd_gradient(const mk_device& device, const ConvProblem& p) {
+  constexpr int64_t kFewPairs = 256;
+  return suits_winograd(device, p) && !(suits_lines_grad(device, p) && p.window.channels * p.out_channels <= kFewPairs);
 }
 
 }  // namespace
@@ -72,27 +102,14 @@ void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
     if (dbias.buffer != nullptr) fill(launcher, ops::fill(dbias, 0.0F));
     return;
   }
-  // Up to this many pairs of channels, the transforms of Winograd's gradient cost more than they save.
-  constexpr int64_t kFewPairs = 256;
-  const bool lines = suits_lines_grad(launcher.device(), p);
-  if (suits_depthwise(p)) {
-    depthwise_grad_weight(launcher, p);
-  } else if (lines && p.window.channels * p.out_channels <= kFewPairs && suits_winograd(launcher.device(), p)) {
-    lines_grad_weight(launcher, p);
-  } else if (suits_winograd(launcher.device(), p)) {
-    winograd_grad_weight(launcher, p);
-  } else if (suits_direct_grad(launcher.device(), p)) {
-    // This call also sums the bias if the images are contiguous.
-    direct_grad_weight(launcher, p, p.dense() ? dbias : kNone);
-    if (p.dense()) return;
-  } else if (lines) {
-    lines_grad_weight(launcher, p);
-  } else if (suits_implicit(launcher.device())) {
-    implicit_grad_weight(launcher, p);
-  } else {
-    patches_grad_weight(launcher, p);
-  }
-  if (dbias.buffer != nullptr) bias_gradient(launcher, p, dbias);
+  const bool winograd = suits_winograd_gradient(launcher.device(), p);
+  if (winograd) winograd_grad_weight(launcher, p);
+  for_dense(p, [&](const ConvProblem& some, int64_t n) {
+    if (winograd)
+      bias_gradient(launcher, some, dbias, n == 0);
+    else
+      grad_weight(launcher, some, pieces_of(p, n == 0), dbias);
+  });
 }
 
 }  // namespace mokume::opencl

@@ -6,8 +6,8 @@
 //   direct, direct_grad  handle one channel, on CPUs
 //   lines                handles everything else that has vectors of channels, on CPUs
 //
-// The recorded choice `conv` decides whether winograd and lines replace patches. Sums over images take a fixed number
-// of images at a time for each device class.
+// The recorded choice `conv` decides whether winograd and lines replace patches. Gradients of weights are sums of
+// pieces (ops::gradient_pieces), except with winograd and, in fast mode, with patches and on GPUs.
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -34,7 +34,7 @@ __kernel void depthwise(ITEM const DepthwiseArgs args, __global const float* ima
   }
 }
 
-// Visits the pixels of the window in ascending order, like fold in patches.cl.
+// Visits the windows that contain a pixel in ascending order.
 __kernel void depthwise_grad_input(ITEM const DepthwiseArgs args, __global const float* dy, __global const float* weight,
                                    __global float* dx) {
   const WindowSides sides = args.sides;
@@ -47,14 +47,14 @@ __kernel void depthwise_grad_input(ITEM const DepthwiseArgs args, __global const
       FOR_EACH_CHANNEL(sides.channels) {
         const int k = CHANNEL, first = k * args.per_channel;
         vec sum = SPLAT(0.0f);
-        for (int i = 0; i < sides.kernel_h; ++i) {
+        for (int i = sides.kernel_h - 1; i >= 0; --i) {
           const int top = y + sides.pad_h - i * args.dilation_h, wy = top / sides.stride_h;
-          if (top < 0) break;
-          if (wy * sides.stride_h != top || wy >= sides.out_h) continue;
-          for (int j = 0; j < sides.kernel_w; ++j) {
+          if (wy >= sides.out_h) break;
+          if (top < 0 || wy * sides.stride_h != top) continue;
+          for (int j = sides.kernel_w - 1; j >= 0; --j) {
             const int left = x + sides.pad_w - j * args.dilation_w, wx = left / sides.stride_w;
-            if (left < 0) break;
-            if (wx * sides.stride_w != left || wx >= sides.out_w) continue;
+            if (wx >= sides.out_w) break;
+            if (left < 0 || wx * sides.stride_w != left) continue;
             __global const float* d = from + ((long)wy * sides.out_w + wx) * sides.out_channels + first;
             __global const float* w =
                 weight + args.weight.offset + (i * sides.kernel_w + j) * args.weight.step + first;
@@ -95,13 +95,4 @@ __kernel void depthwise_grad_weight(ITEM const DepthwiseGradArgs args, __global 
     }
   }
   VSTORE(sum, 0, part + row * sides.out_channels + c);
-}
-
-// Adds the sums of the blocks in order.
-__kernel void depthwise_sum(ITEM const DepthwiseSumArgs args, __global const float* part, __global float* dweight) {
-  const long at = (long)get_global_id(0), tap = divide(at, args.channels), c = at - tap * args.channels;
-  if (tap >= args.taps) return;
-  float sum = 0.0f;
-  for (long b = 0; b < args.blocks; ++b) sum += part[b * args.taps * args.channels + at];
-  dweight[args.weight.offset + tap * args.weight.step + c] = sum;
 }

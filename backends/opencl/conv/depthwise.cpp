@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "conv/column_sums.hpp"
 #include "conv/depthwise.embed.hpp"
 #include "conv/depthwise_args.h"
 
@@ -58,22 +59,25 @@ void depthwise_grad_input(Launcher& launcher, const ConvProblem& p) {
                args_of(l, p, {{}, p.weight}, false), {memory(p.windows), memory(p.weight), memory(p.images)});
 }
 
-// The lines of a block are the same on every device, so the bits of the sums are, too.
-void depthwise_grad_weight(Launcher& launcher, const ConvProblem& p) {
+// With fast numerics, GPUs take shorter pieces, which occupy more work-items.
+void depthwise_grad_weight(Launcher& launcher, const ConvProblem& p, const Pieces& pieces) {
   constexpr int64_t kPixelsEach = 512, kMostFloats = int64_t{16} << 20;
   mk_device& device = launcher.device();
   const ops::Window& w = p.window;
-  const int64_t lines = p.images.rows * w.out_height(), taps = w.kernel_h * w.kernel_w, sums = taps * p.out_channels;
-  const int64_t lines_each =
-      std::max(divide_up(kPixelsEach, w.out_width()), divide_up(lines, std::max<int64_t>(kMostFloats / sums, 1)));
-  const int64_t blocks = divide_up(lines, lines_each), local = uses_vectors(device) ? 1 : 64;
+  const int64_t taps = w.kernel_h * w.kernel_w, sums = taps * p.out_channels;
+  const int64_t fast_each =
+      std::max(divide_up(kPixelsEach, w.out_width()), divide_up(p.rows(), std::max<int64_t>(kMostFloats / sums, 1)));
+  const bool by_pieces = uses_vectors(device) || device.choices.strict();
+  const int64_t lines_each = by_pieces ? pieces.rows_each : fast_each;
+  const int64_t parts = divide_up(p.rows(), lines_each), local = uses_vectors(device) ? 1 : 64;
   const int width = width_of(device, p);
-  const int64_t items = blocks * taps * divide_up(p.out_channels, width);
-  const cl_mem part = launcher.queue().workspace(kSumsSlot, blocks * sums);
-  launcher.run(kernel_of(device, p, 0, std::max(items, lines), "depthwise_grad_weight"), {{items, 1, 1}, {local, 1, 1}},
+  const int64_t items = parts * taps * divide_up(p.out_channels, width);
+  const cl_mem part = launcher.queue().workspace(kSumsSlot, parts * sums);
+  launcher.run(kernel_of(device, p, 0, std::max(items, p.rows()), "depthwise_grad_weight"),
+               {{items, 1, 1}, {local, 1, 1}},
                DepthwiseGradArgs{.images = view(p.images),
                                  .windows = view(p.windows),
-                                 .lines = lines,
+                                 .lines = p.rows(),
                                  .lines_each = lines_each,
                                  .items = items,
                                  .sides = p.sides(),
@@ -82,11 +86,7 @@ void depthwise_grad_weight(Launcher& launcher, const ConvProblem& p) {
                                  .per_channel = narrow(per_channel(p)),
                                  .reserved = 0},
                {memory(p.images), memory(p.windows), part});
-  launcher.run(
-      kernel_of(device, p, 0, sums, "depthwise_sum"), {{sums, 1, 1}, {local, 1, 1}},
-      DepthwiseSumArgs{
-          .weight = view(p.weight), .blocks = blocks, .taps = narrow(taps), .channels = narrow(p.out_channels)},
-      {part, memory(p.weight)});
+  sum_parts(launcher, part, parts, p.weight, pieces.fresh);
 }
 
 }  // namespace mokume::opencl

@@ -9,6 +9,6 @@ namespace mokume::opencl {
 bool suits_depthwise(const ConvProblem& p);
 void depthwise_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu);
 void depthwise_grad_input(Launcher& launcher, const ConvProblem& p);
-void depthwise_grad_weight(Launcher& launcher, const ConvProblem& p);
+void depthwise_grad_weight(Launcher& launcher, const ConvProblem& p, const Pieces& pieces);
 
 }  // namespace mokume::opencl

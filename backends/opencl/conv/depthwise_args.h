@@ -24,11 +24,4 @@ typedef struct {
 } DepthwiseGradArgs;
 ARGS(DepthwiseGradArgs)
 
-typedef struct {
-  View weight;
-  i64 blocks;
-  i32 taps, channels;
-} DepthwiseSumArgs;
-ARGS(DepthwiseSumArgs)
-
 END_ARGS

@@ -23,18 +23,20 @@ typedef struct {
 } PadImagesArgs;
 ARGS(PadImagesArgs)
 
+// A piece has pixels_each of the `pixels` of all images. Unless `fresh`, the sums of pieces are added to what dweight
+// holds.
 typedef struct {
   View dy, dweight;
-  i64 dbias_offset, pixels;
-  i32 lines, line, kernel_h, kernel_w, out_w, out_pixels, out_channels, wanted, lines_each, pixel_step;
+  i64 dbias_offset, pixels, pixels_each, scratch_each;
+  i32 lines, line, kernel_h, kernel_w, out_w, out_pixels, out_channels, wanted, lines_each, pixel_step, fresh, reserved;
 } ConvDirectGradArgs;
 ARGS(ConvDirectGradArgs)
 
 typedef struct {
   View images, dy, dweight;
-  i64 dbias_offset, pixels, image_floats, padded_floats, scratch_each;
+  i64 dbias_offset, pixels, pixels_each, image_floats, padded_floats, scratch_each;
   WindowSides sides;
-  i32 out_pixels, wanted, bands_each, ring, pixel_step, reserved;
+  i32 out_pixels, wanted, bands_each, ring, pixel_step, fresh;
 } ConvSpreadArgs;
 ARGS(ConvSpreadArgs)
 

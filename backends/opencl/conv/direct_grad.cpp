@@ -49,7 +49,7 @@ bool suits_spread(const mk_device& device, const ConvProblem& p) {
   return p.out_channels <= lanes && device.vector_width / lanes >= 2 && p.lines() * p.line() <= kMostPixels;
 }
 
-void spread_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias) {
+void spread_grad_weight(Launcher& launcher, const ConvProblem& p, const Pieces& pieces, const mk_tensor& dbias) {
   mk_device& device = launcher.device();
   const ops::Window& w = p.window;
   const int64_t width = device.vector_width, lanes = lanes_each(p), groups = width / lanes;
@@ -57,7 +57,7 @@ void spread_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tenso
   const int64_t bands = divide_up(w.kernel_h, groups), each = divide_up(bands, std::min(bands, device.cores));
   const int64_t padded = round_up((p.lines() + groups - 1) * p.line() + width, width);
   const int64_t image = padded + round_up((p.lines() * p.line() + std::max(mr, width)) * groups, width);
-  const int64_t scratch_each = ring * image + each * w.kernel_w * width, items = divide_up(bands, each);
+  const int64_t scratch_each = ring * image + 2 * each * w.kernel_w * width, items = divide_up(bands, each);
   const cl_mem scratch = launcher.queue().workspace(kSpreadSlot, items * scratch_each);
   const mk_tensor dy = readable_gradients(launcher, p, lanes);
   const OptionalView b(dbias, p.weight);
@@ -67,6 +67,7 @@ void spread_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tenso
                               .dweight = view(p.weight),
                               .dbias_offset = b.offset,
                               .pixels = p.images.rows * w.out_pixels(),
+                              .pixels_each = pieces.rows_each * w.out_width(),
                               .image_floats = image,
                               .padded_floats = padded,
                               .scratch_each = scratch_each,
@@ -76,15 +77,14 @@ void spread_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tenso
                               .bands_each = narrow(each),
                               .ring = narrow(ring),
                               .pixel_step = 1,
-                              .reserved = 0},
+                              .fresh = pieces.fresh ? 1 : 0},
                {memory(p.images), memory(dy), memory(p.weight), b.memory, scratch});
 }
 
 }  // namespace
 
 // Requires that the window's lines fill a register tile, unless there are so few channels that the product of patches
-// would be even slower. Sums here run over all images, whereas those of patches.cpp run over a few images at a time.
-// The limits thus affect the bits of the result, so they are the same on every device.
+// would be even slower.
 bool suits_direct_grad(const mk_device& device, const ConvProblem& p) {
   constexpr int64_t kMostFloats = int64_t{32} << 20, kFewChannels = 32;
   const ops::Window& w = p.window;
@@ -94,11 +94,11 @@ bool suits_direct_grad(const mk_device& device, const ConvProblem& p) {
   return p.out_channels >= kFewChannels ? w.kernel_w >= 5 : w.kernel_w >= 2 && gradients <= kMostFloats;
 }
 
-void direct_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias) {
+void direct_grad_weight(Launcher& launcher, const ConvProblem& p, const Pieces& pieces, const mk_tensor& dbias) {
   mk_device& device = launcher.device();
-  if (suits_spread(device, p)) return spread_grad_weight(launcher, p, dbias);
+  if (suits_spread(device, p)) return spread_grad_weight(launcher, p, pieces, dbias);
   const ops::Window& w = p.window;
-  // The registers of a tile extend past the window's last line.
+  // The registers of a tile, with this many neighbours, extend past the window's last line.
   const int64_t slack = VectorSizes(device.vector_width).mr;
   const cl_mem padded = launcher.queue().workspace(kScratchSlot, p.images.rows * p.lines() * p.line() + slack);
   copy_padded(launcher, p.images, w.height, w.width, w.pad_h, w.pad_w, padded);
@@ -107,11 +107,16 @@ void direct_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tenso
   const int64_t parts = std::min<int64_t>(w.kernel_h, divide_up(16 * device.cores, strips));
   const int64_t lines_each = divide_up(w.kernel_h, parts);
   const OptionalView b(dbias, p.weight);
-  launcher.run(direct_kernel(device, "conv2d_direct_grad"), {{strips, divide_up(w.kernel_h, lines_each), 1}},
+  const int64_t scratch_each = lines_each * divide_up(w.kernel_w, slack) * slack * strip;
+  const int64_t items = divide_up(w.kernel_h, lines_each);
+  const cl_mem scratch = launcher.queue().workspace(kSpreadSlot, strips * items * scratch_each);
+  launcher.run(direct_kernel(device, "conv2d_direct_grad"), {{strips, items, 1}},
                ConvDirectGradArgs{.dy = view(dy),
                                   .dweight = view(p.weight),
                                   .dbias_offset = b.offset,
                                   .pixels = p.images.rows * w.out_pixels(),
+                                  .pixels_each = pieces.rows_each * w.out_width(),
+                                  .scratch_each = scratch_each,
                                   .lines = narrow(p.lines()),
                                   .line = narrow(p.line()),
                                   .kernel_h = narrow(w.kernel_h),
@@ -121,8 +126,10 @@ void direct_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tenso
                                   .out_channels = narrow(p.out_channels),
                                   .wanted = b.there,
                                   .lines_each = narrow(lines_each),
-                                  .pixel_step = 1},
-               {padded, memory(dy), memory(p.weight), b.memory});
+                                  .pixel_step = 1,
+                                  .fresh = pieces.fresh ? 1 : 0,
+                                  .reserved = 0},
+               {padded, memory(dy), memory(p.weight), b.memory, scratch});
 }
 
 }  // namespace mokume::opencl

@@ -8,7 +8,7 @@
 namespace mokume::opencl {
 
 bool suits_direct_grad(const mk_device& device, const ConvProblem& p);
-// `dbias` is {} if it is not needed. Otherwise, the images must be contiguous.
-void direct_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias);
+// `dbias` is {} if it is not needed.
+void direct_grad_weight(Launcher& launcher, const ConvProblem& p, const Pieces& pieces, const mk_tensor& dbias);
 
 }  // namespace mokume::opencl

@@ -7,6 +7,7 @@
 
 #include "conv/lines.embed.hpp"
 #include "conv/lines_args.h"
+#include "conv/phases.hpp"
 #include "elementwise/elementwise.hpp"
 
 namespace mokume::opencl {
@@ -18,8 +19,7 @@ BuiltIn with_tiles(const mk_device& device, const char* name, const char* source
 }
 
 bool uses_lines(const mk_device& device, const ops::Window& w, int64_t channels) {
-  return uses_vectors(device) && device.choices.conv == "winograd" && !w.dilated() && !w.lopsided() &&
-         channels / w.groups >= 4;
+  return uses_vectors(device) && device.choices.conv == "winograd" && !w.dilated() && channels / w.groups >= 4;
 }
 
 WindowSides group_sides(const ops::Window& w, int64_t out_channels) {
@@ -154,81 +154,6 @@ void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, c
                          .relu = relu ? 1 : 0,
                          .reserved = 0},
                {memory(from), weights.buffer, biased ? memory(bias) : weights.buffer, memory(out.to), scratch});
-}
-
-// Describes a phase: every stride-th pixel of one side of an image, starting at `first`. The gradient of a phase is a
-// convolution of that side of dy with `taps` pixels of the window, first_tap + stride * k, from last to first.
-struct Phase {
-  int64_t first, count, first_tap, taps, pad;
-
-  Phase(int64_t phase, int64_t side, int64_t kernel, int64_t stride, int64_t padding)
-      : first((phase - padding % stride + stride) % stride),
-        count(first < side ? (side - first - 1) / stride + 1 : 0),
-        first_tap(phase),
-        taps(phase < kernel ? (kernel - phase - 1) / stride + 1 : 0),
-        pad(taps - 1 - (first + padding - phase) / stride) {}
-};
-
-struct Phases {
-  // The phases of rows and columns that have pixels of both the image and the window.
-  std::vector<std::pair<Phase, Phase>> all;
-  bool whole = true;   // every pixel of the image is in a phase
-  bool padded = true;  // no padding is below 0
-
-  explicit Phases(const ops::Window& w) {
-    for (int64_t i = 0; i < w.stride_h; ++i)
-      for (int64_t j = 0; j < w.stride_w; ++j) {
-        const Phase rows(i, w.height, w.kernel_h, w.stride_h, w.pad_h),
-            columns(j, w.width, w.kernel_w, w.stride_w, w.pad_w);
-        if (rows.count == 0 || columns.count == 0) continue;
-        if (rows.taps == 0 || columns.taps == 0) {
-          whole = false;
-          continue;
-        }
-        padded = padded && rows.pad >= 0 && columns.pad >= 0;
-        all.emplace_back(rows, columns);
-      }
-  }
-};
-
-// Describes dy as the images of a convolution whose windows are the pixels of a phase.
-ops::Window window_of(const ConvProblem& p, const Phase& rows, const Phase& columns) {
-  ops::Window w;
-  w.height = p.window.out_height();
-  w.width = p.window.out_width();
-  w.channels = p.out_channels;
-  w.groups = p.window.groups;
-  w.kernel_h = rows.taps;
-  w.kernel_w = columns.taps;
-  w.pad_h = rows.pad;
-  w.pad_w = columns.pad;
-  w.more_h = rows.count - 1 + rows.taps - w.height - 2 * w.pad_h;
-  w.more_w = columns.count - 1 + columns.taps - w.width - 2 * w.pad_w;
-  return w;
-}
-
-// Copies the pixels of the window that each phase uses, phase after phase.
-void turn_weights(Launcher& launcher, const ConvProblem& p, const Phases& phases, cl_mem to) {
-  const ops::Window& w = p.window;
-  int64_t offset = 0;
-  for (const auto& [rows, columns] : phases.all) {
-    launcher.run(lines_kernel(launcher.device(), w.group_channels(), "turn_weights"),
-                 {{rows.taps * columns.taps, 1, 1}},
-                 TurnWeightsArgs{.weight = view(p.weight),
-                                 .turned_offset = offset,
-                                 .kernel_w = narrow(w.kernel_w),
-                                 .channels = narrow(w.group_channels()),
-                                 .out_channels = narrow(p.out_channels / w.groups),
-                                 .stride_h = narrow(w.stride_h),
-                                 .stride_w = narrow(w.stride_w),
-                                 .first_h = narrow(rows.first_tap),
-                                 .first_w = narrow(columns.first_tap),
-                                 .taps_h = narrow(rows.taps),
-                                 .taps_w = narrow(columns.taps),
-                                 .groups = narrow(w.groups)},
-                 {memory(p.weight), to});
-    offset += rows.taps * columns.taps * w.group_channels() * p.out_channels;
-  }
 }
 
 }  // namespace

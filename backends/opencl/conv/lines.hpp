@@ -13,7 +13,7 @@ bool suits_lines_grad_input(const mk_device& device, const ConvProblem& p);
 void lines_grad_input(Launcher& launcher, const ConvProblem& p);
 
 bool suits_lines_grad(const mk_device& device, const ConvProblem& p);
-void lines_grad_weight(Launcher& launcher, const ConvProblem& p);
+void lines_grad_weight(Launcher& launcher, const ConvProblem& p, const Pieces& pieces);
 
 // Returns the program with the tiles for the registers of the device. `channels` are those of a group.
 BuiltIn with_tiles(const mk_device& device, const char* name, const char* source, int64_t channels);

@@ -17,11 +17,4 @@ typedef struct {
 } LinesArgs;
 ARGS(LinesArgs)
 
-typedef struct {
-  View weight;
-  i64 turned_offset;
-  i32 kernel_w, channels, out_channels, stride_h, stride_w, first_h, first_w, taps_h, taps_w, groups;
-} TurnWeightsArgs;
-ARGS(TurnWeightsArgs)
-
 END_ARGS

@@ -3,27 +3,27 @@
 // tile covers some of them and one or two vectors of output channels, and runs over a band: rows of windows of an image
 // or of a few small images. It skips windows for which all of its elements are in the padding.
 //
-// Sums run over the pixels of a band, then the bands of a part, then the parts. Bands and parts depend only on the
-// shape.
+// Every sum of a piece (ops::gradient_pieces) is one chain over its windows. Bands only keep the lines of images in the
+// cache: a band continues the chains of the one before. The pieces are added in order.
 #include "conv/tiles.cl"
 #include "conv/lines_grad_args.h"
 
-#define ONE_ZERO(i) vec s##i = SPLAT(0.0f);
+#define BEGUN(i, place) fresh || i >= live ? SPLAT(0.0f) : VLOAD(0, place)
+#define ONE_ZERO(i) vec s##i = BEGUN(i, to + i * step);
 #define ONE_STEP(i) s##i = fma(SPLAT(p[i]), b, s##i);
-#define ADDED(place, sum) VSTORE((fresh ? SPLAT(0.0f) : VLOAD(0, place)) + (sum), 0, place)
 #define ONE_SET(i) \
-  if (i < live) ADDED(to + i * step, s##i);
-#define TWO_ZERO(i) vec s##i##0 = SPLAT(0.0f), s##i##1 = SPLAT(0.0f);
+  if (i < live) VSTORE(s##i, 0, to + i * step);
+#define TWO_ZERO(i) vec s##i##0 = BEGUN(i, to + i * step), s##i##1 = BEGUN(i, to + i * step + VW);
 #define TWO_STEP(i)                       \
   {                                       \
     const vec a = SPLAT(p[i]);            \
     s##i##0 = fma(a, b, s##i##0);         \
     s##i##1 = fma(a, b_next, s##i##1);    \
   }
-#define TWO_SET(i)                      \
-  if (i < live) {                       \
-    ADDED(to + i * step, s##i##0);      \
-    ADDED(to + i * step + VW, s##i##1); \
+#define TWO_SET(i)                           \
+  if (i < live) {                            \
+    VSTORE(s##i##0, 0, to + i * step);       \
+    VSTORE(s##i##1, 0, to + i * step + VW);  \
   }
 
 // Holds the distances of images, of rows of windows and of windows in a row, and their numbers.
@@ -34,8 +34,8 @@ typedef struct {
   int images, rows, columns;
 } count_t;
 
-// Adds the sums of `live` elements, at most as many as FOR_ROWS has rows, starting at `x`, or sets them if they are
-// `fresh`. `next` is the distance to the second vector of dy.
+// Continues the sums of `live` elements, at most as many as FOR_ROWS has rows, starting at `x`, or begins them if they
+// are `fresh`. `next` is the distance to the second vector of dy.
 #define TILE(name, FOR_ROWS, ZERO, STEP, SET)                                                                        \
   static void name(__global const float* restrict x, apart_t x_apart, __global const float* restrict dy,             \
                    apart_t d_apart, int next, count_t count, int live, int fresh, __global float* restrict to,       \
@@ -76,7 +76,7 @@ __kernel ONE_ITEM void conv2d_lines_grad(ITEM const LinesGradArgs args, __global
   const int line = (s.width + 2 * s.pad_w) * s.channels, taps = s.kernel_w * s.channels,
             vectors = (s.out_channels + VW - 1) / VW, pairs = (vectors + 1) / 2, step = args.groups * vectors * VW,
             filters = args.groups * s.out_channels;
-  const long first = (long)get_global_id(0) * args.bands_each, last = min(first + args.bands_each, args.bands);
+  const long first = (long)get_global_id(0) * args.rows_each, last = min(first + args.rows_each, args.rows);
   const int first_unit = (int)get_global_id(1) * args.units_each,
             last_unit = min(first_unit + args.units_each, args.groups * pairs * s.kernel_h);
   part += (long)get_global_id(0) * args.part_each;
@@ -84,12 +84,13 @@ __kernel ONE_ITEM void conv2d_lines_grad(ITEM const LinesGradArgs args, __global
   apart_t x_apart, d_apart;
   x_apart.image = args.image_apart, x_apart.row = (long)s.stride_h * line, x_apart.step = (long)s.stride_w * s.channels;
   d_apart.image = args.dy.step, d_apart.row = (long)s.out_w * filters, d_apart.step = filters;
-  for (long band = first; band < last; ++band) {
-    const long n = band / args.bands_per_image * args.images_each;
-    const int begin = (int)(band % args.bands_per_image) * args.rows_each, rows = min(args.rows_each, s.out_h - begin),
-              top = begin * s.stride_h - s.pad_h;
-    count_t count;
-    count.images = (int)min((long)args.images_each, args.image_count - n);
+  int rows;
+  count_t count;
+  for (long row = first; row < last; row += (long)rows * count.images) {
+    const long n = row / s.out_h;
+    const int begin = (int)(row - n * s.out_h), top = begin * s.stride_h - s.pad_h;
+    rows = (int)min((long)min(args.band_rows, s.out_h - begin), last - row);
+    count.images = rows == s.out_h ? (int)min((long)args.images_each, (last - row) / s.out_h) : 1;
     for (int unit = first_unit; unit < last_unit; ++unit) {
       const int group = unit / (pairs * s.kernel_h), v = unit / s.kernel_h % pairs * 2, h = unit % s.kernel_h;
       if (unit == first_unit || unit % (pairs * s.kernel_h) == 0)
@@ -113,7 +114,7 @@ __kernel ONE_ITEM void conv2d_lines_grad(ITEM const LinesGradArgs args, __global
         count.columns = in_row.end - in_row.begin;
 #define TILE_ARGUMENTS                                                                                      \
   (lines + in_row.begin * x_apart.step + j, x_apart, grads + in_row.begin * d_apart.step, d_apart, next, count, \
-   live, band == first, to + (long)j * step, step)
+   live, row == first, to + (long)j * step, step)
         RUN_TILE(two, size, TILE_ARGUMENTS)
       }
     }
@@ -128,8 +129,17 @@ __kernel ONE_ITEM void lines_sum(ITEM const LinesSumArgs args, __global const fl
   part += row * args.groups * vectors * VW;
   for (int g = 0; g < args.groups; ++g, to += args.columns, part += vectors * VW)
     for (int v = 0; v < vectors; ++v) {
-      vec sum = VLOAD(v, part);
-      for (long p = 1; p < args.parts; ++p) sum += VLOAD(v, part + p * args.part_each);
-      VSTORE(sum, 0, to + min(v * VW, args.columns - VW));
+      const int begin = min(v * VW, args.columns - VW);
+      if (args.fresh) {
+        vec sum = VLOAD(v, part);
+        for (long p = 1; p < args.parts; ++p) sum += VLOAD(v, part + p * args.part_each);
+        VSTORE(sum, 0, to + begin);
+        continue;
+      }
+      for (int i = v * VW - begin; i < VW; ++i) {
+        float sum = to[begin + i];
+        for (long p = 0; p < args.parts; ++p) sum += part[v * VW + i + p * args.part_each];
+        to[begin + i] = sum;
+      }
     }
 }

@@ -1,4 +1,4 @@
-// Implements unfold and fold of patches.cpp.
+// Implements unfold of patches.cpp.
 #include "common/windows.cl"
 #include "conv/patches_args.h"
 
@@ -58,8 +58,8 @@ __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const
             in1 = room < 0 ? 0 : min(room / sides.stride_w + 1, sides.out_w);
   out += args.patches.offset;
   FOR_EACH_ROW {
-    const long n = divide(r, sides.out_h);
-    const int top = (int)(r - n * sides.out_h) * sides.stride_h - sides.pad_h;
+    const long row = args.first_row + r, n = divide(row, sides.out_h);
+    const int top = (int)(row - n * sides.out_h) * sides.stride_h - sides.pad_h;
     __global const float* image = images + args.images.offset + n * args.images.step;
     // `limit` is the end of the memory that this work-item writes, if that memory is contiguous.
     __global const float* limit =
@@ -97,8 +97,8 @@ __kernel void unfold_scalar(ITEM const PatchesArgs args, __global const float* i
   const long run = (long)sides.kernel_w * sides.channels, patch = run * sides.kernel_h;
   const long e0 = (long)get_global_id(0) * args.grid.channels_each, e1 = min(e0 + args.grid.channels_each, patch);
   FOR_EACH_ROW {
-    const long n = divide(r, sides.out_h);
-    const int top = (int)(r - n * sides.out_h) * sides.stride_h - sides.pad_h;
+    const long row = args.first_row + r, n = divide(row, sides.out_h);
+    const int top = (int)(row - n * sides.out_h) * sides.stride_h - sides.pad_h;
     __global const float* image = images + args.images.offset + n * args.images.step;
     FOR_EACH_COLUMN(sides.out_w) {
       const int left = x * sides.stride_w - sides.pad_w;
@@ -108,53 +108,6 @@ __kernel void unfold_scalar(ITEM const PatchesArgs args, __global const float* i
         const int from_y = top + (int)i, from_x = left + (int)divide(in_run, sides.channels);
         const bool inside = from_y >= 0 && from_y < sides.height && from_x >= 0 && from_x < sides.width;
         to[e] = inside ? image[((long)from_y * sides.width + left) * sides.channels + in_run] : 0.0f;
-      }
-    }
-  }
-}
-
-#ifdef HINTS
-// Prefetches a patch, whose runs (one per row of the window) are too far apart for the hardware prefetcher.
-static void fetch_patch(__global const float* patch, long size) {
-  for (long i = 0; i < size; i += 16) FETCH(patch + i);
-}
-#endif
-
-__kernel void fold(ITEM const PatchesArgs args, __global const float* patches, __global float* out) {
-  const WindowSides sides = args.sides;
-  // These are the distances to the previous window, in which the pixel lies a stride further.
-  const long next_x = (long)sides.stride_w * sides.channels - args.patches.step;
-  const long next_y = (long)sides.stride_h * sides.kernel_w * sides.channels - sides.out_w * args.patches.step;
-  FOR_EACH_ROW {
-    const long n = divide(r, sides.height);
-    const int y = (int)(r - n * sides.height);
-    WINDOWS_OF(y, sides.pad_h, sides.kernel_h, sides.stride_h, sides.out_h, low_y, high_y);
-    __global const float* top = patches + args.patches.offset +
-                                (n * sides.out_h + high_y) * sides.out_w * args.patches.step +
-                                (long)(y + sides.pad_h - high_y * sides.stride_h) * sides.kernel_w * sides.channels;
-    __global float* to = out + args.images.offset + n * args.images.step + (long)y * sides.width * sides.channels;
-#ifdef HINTS
-    const long ahead = (n * sides.out_h + high_y + 1) * sides.out_w,
-               last = divide(args.grid.rows, sides.height) * sides.out_h * sides.out_w;
-#endif
-    FOR_EACH_COLUMN(sides.width) {
-#ifdef HINTS
-      if (x < sides.out_w && ahead < last)
-        fetch_patch(patches + args.patches.offset + (ahead + x) * args.patches.step,
-                    (long)sides.kernel_h * sides.kernel_w * sides.channels);
-#endif
-      WINDOWS_OF(x, sides.pad_w, sides.kernel_w, sides.stride_w, sides.out_w, low_x, high_x);
-      __global const float* first =
-          top + high_x * args.patches.step + (long)(x + sides.pad_w - high_x * sides.stride_w) * sides.channels;
-      FOR_EACH_CHANNEL(sides.channels) {
-        const int k = CHANNEL;
-        __global const float* line = first + k;
-        vec sum = SPLAT(0.0f);
-        for (int wy = high_y; wy >= low_y; --wy, line += next_y) {
-          __global const float* p = line;
-          for (int wx = high_x; wx >= low_x; --wx, p += next_x) sum += VLOAD(0, p);
-        }
-        VSTORE(sum, 0, to + (long)x * sides.channels + k);
       }
     }
   }

@@ -2,89 +2,79 @@
 
 #include <algorithm>
 
+#include "conv/column_sums.hpp"
 #include "conv/patches.embed.hpp"
 #include "conv/patches_args.h"
+#include "conv/phases.hpp"
 #include "conv/pixels.embed.hpp"
 #include "conv/pixels_args.h"
+#include "elementwise/elementwise.hpp"
 #include "gemm/gemm.hpp"
 
 namespace mokume::opencl {
 namespace {
 
-mk_tensor some_of(const mk_tensor& images, int64_t first, int64_t count) {
-  return sdk::matrix(images.buffer, count, images.columns, images.row_stride,
-                     images.offset + first * images.row_stride);
-}
+// Some rows of windows of all images.
+struct Rows {
+  int64_t first, count;
+};
 
 const LibraryKernel& patches_kernel(mk_device& device, int64_t run, const char* name) {
   return device.kernel(for_width("patches", kConvPatches, channel_width(device, run)), name);
 }
 
-PatchesArgs args_of(const ImageLaunch& l, const ops::Window& w, const mk_tensor& images, const mk_tensor& patches) {
-  return {.grid = l.grid, .images = view(images), .patches = view(patches), .sides = sides_of(w)};
+const LibraryKernel& pixels_kernel(mk_device& device, int64_t channels, const char* name) {
+  return device.kernel(for_width("pixels", kConvPixels, channel_width(device, channels)), name);
 }
 
-bool pixel_by_pixel(const ops::Window& w) { return w.dilated() || w.groups > 1; }
-
-const LibraryKernel& pixels_kernel(mk_device& device, const ops::Window& w, const char* name) {
-  return device.kernel(for_width("pixels", kConvPixels, channel_width(device, w.group_channels())), name);
-}
-
-PixelsArgs args_of(const ImageLaunch& l, const ops::Window& w, int64_t group, const mk_tensor& images,
+// Copies one group's patches under the windows of some rows, one per row of `patches`. Element (i * kernel_w + j) *
+// group_channels + k is channel k of the group in pixel (i, j) of the window, or 0 in the padding. Any padding may be
+// below 0.
+void unfold_pixels(Launcher& launcher, const mk_tensor& images, const ops::Window& w, Rows rows, int64_t group,
                    const mk_tensor& patches) {
-  return {.grid = l.grid,
-          .images = {images.offset + group * w.group_channels(), images.row_stride},
-          .patches = view(patches),
-          .sides = sides_of(w),
-          .dilation_h = narrow(w.dilation_h),
-          .dilation_w = narrow(w.dilation_w),
-          .each = narrow(w.group_channels()),
-          .reserved = 0};
+  mk_device& device = launcher.device();
+  const int64_t channels = w.group_channels();
+  const ImageLaunch l(device, rows.count, w.out_width(), channels);
+  launcher.run(pixels_kernel(device, channels, "unfold_pixels"), l.range,
+               PixelsArgs{.grid = l.grid,
+                          .images = {images.offset + group * channels, images.row_stride},
+                          .patches = view(patches),
+                          .first_row = rows.first,
+                          .sides = sides_of(w),
+                          .dilation_h = narrow(w.dilation_h),
+                          .dilation_w = narrow(w.dilation_w),
+                          .each = narrow(channels),
+                          .reserved = 0},
+               {memory(images), memory(patches)});
 }
 
-// Copies one group's patches under the windows of images, one per row. Element (i * kernel_w + j) * group_channels + k
-// is channel k of the group in pixel (i, j) of the window, or 0 in the padding. Neither operand is empty.
-void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, int64_t group,
+// Does the same for paddings of at least 0.
+void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, Rows rows, int64_t group,
             const mk_tensor& patches) {
+  if (w.dilated() || w.groups > 1) return unfold_pixels(launcher, images, w, rows, group, patches);
   mk_device& device = launcher.device();
-  if (pixel_by_pixel(w)) {
-    const ImageLaunch l(device, images.rows * w.out_height(), w.out_width(), w.group_channels());
-    launcher.run(pixels_kernel(device, w, "unfold_pixels"), l.range, args_of(l, w, group, images, patches),
-                 {memory(images), memory(patches)});
-    return;
-  }
   const bool runs = uses_vectors(device);  // CPUs copy whole runs
-  const int64_t rows = images.rows * w.out_height();
-  const ImageLaunch l(device, rows, runs ? 1 : w.out_width(), runs ? w.out_width() * w.patch() : w.patch());
+  const ImageLaunch l(device, rows.count, runs ? 1 : w.out_width(), runs ? w.out_width() * w.patch() : w.patch());
   const LibraryKernel& kernel =
       runs ? patches_kernel(device, std::max<int64_t>(w.kernel_w * w.channels, 4), "unfold_vector")
            : patches_kernel(device, 1, "unfold_scalar");
-  launcher.run(kernel, l.range, args_of(l, w, images, patches), {memory(images), memory(patches)});
+  launcher.run(kernel, l.range,
+               PatchesArgs{.grid = l.grid,
+                           .images = view(images),
+                           .patches = view(patches),
+                           .first_row = rows.first,
+                           .sides = sides_of(w)},
+               {memory(images), memory(patches)});
 }
 
-// Does the transpose of unfold: adds up the patches into the channels of one group. Every pixel is the sum of the
-// elements to which unfold copies it, in the order of the window's pixels, starting from 0.
-void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& w, int64_t group, const mk_tensor& images) {
-  mk_device& device = launcher.device();
-  if (pixel_by_pixel(w)) {
-    const ImageLaunch l(device, images.rows * w.height, w.width, w.group_channels());
-    launcher.run(pixels_kernel(device, w, "fold_pixels"), l.range, args_of(l, w, group, images, patches),
-                 {memory(patches), memory(images)});
-    return;
-  }
-  const ImageLaunch l(device, images.rows * w.height, w.width, w.channels);
-  launcher.run(patches_kernel(device, w.channels, "fold"), l.range, args_of(l, w, images, patches),
-               {memory(patches), memory(images)});
-}
-
-// Calls body(first, count) for a few images at a time. Their patches fit into a CPU's cache (measured: 6 MiB) or make a
-// product large enough for a GPU. Takes one image at a time if the product's rows are not contiguous.
+// Calls body(rows) for a few of the rows at a time. Their patches fit into a CPU's cache (measured: 6 MiB) or make a
+// product large enough for a GPU.
 template <class Body>
-void for_some_images(const mk_device& device, const ConvProblem& p, Body&& body) {
+void for_some_rows(const mk_device& device, const ops::Window& w, Rows rows, Body&& body) {
   const int64_t bytes = int64_t{device.info.kind == MK_DEVICE_CPU ? 6 : 128} << 20;
-  const int64_t fit = bytes / kFloat / p.window.patch() / p.window.out_pixels();
-  const int64_t each = p.dense() ? std::max<int64_t>(fit, 1) : 1;
-  for (int64_t first = 0; first < p.images.rows; first += each) body(first, std::min(each, p.images.rows - first));
+  const int64_t each = std::max<int64_t>(bytes / kFloat / w.patch() / w.out_width(), 1);
+  const int64_t end = rows.first + rows.count;
+  for (int64_t first = rows.first; first < end; first += each) body(Rows{first, std::min(each, end - first)});
 }
 
 // Returns the filters of one group as a matrix with one column per filter.
@@ -94,44 +84,107 @@ mk_tensor filters_of(const mk_tensor& t, const ops::Window& w, int64_t group) {
   return sdk::matrix(t.buffer, t.rows, each, t.row_stride, t.offset + group * each);
 }
 
-mk_tensor patches_of(Launcher& launcher, const ConvProblem& p, int64_t images) {
-  const int64_t rows = images * p.window.out_pixels(), columns = p.window.patch();
-  return sdk::matrix(&launcher.queue().workspace_buffer(kPatchesSlot, rows * columns), rows, columns);
+mk_tensor matrix_in(Launcher& launcher, size_t slot, int64_t rows, int64_t columns) {
+  return sdk::matrix(&launcher.queue().workspace_buffer(slot, rows * columns), rows, columns);
+}
+
+mk_tensor patches_of(Launcher& launcher, const ops::Window& w, Rows rows) {
+  return matrix_in(launcher, kPatchesSlot, rows.count * w.out_width(), w.patch());
+}
+
+// Multiplies patches. Strict numerics sums in one chain (docs/explained/numbers.md).
+void multiply(Launcher& launcher, const mk_op& op) {
+  launcher.device().choices.strict() ? gemm_chain(launcher, op) : gemm(launcher, op);
+}
+
+// Places the pixels of one phase, which are rows of a matrix, in the images.
+void place_pixels(Launcher& launcher, const ConvProblem& p, const Phase& rows, const Phase& columns, Rows some,
+                  const mk_tensor& pixels) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const ImageLaunch l(device, some.count, columns.count, w.channels);
+  launcher.run(pixels_kernel(device, w.channels, "place_pixels"), l.range,
+               PlacePixelsArgs{.grid = l.grid,
+                               .images = view(p.images),
+                               .pixels = view(pixels),
+                               .first_row = some.first,
+                               .height = narrow(w.height),
+                               .width = narrow(w.width),
+                               .channels = narrow(w.channels),
+                               .rows = narrow(rows.count),
+                               .columns = narrow(columns.count),
+                               .first_h = narrow(rows.first),
+                               .first_w = narrow(columns.first),
+                               .step_h = narrow(w.stride_h),
+                               .step_w = narrow(w.stride_w),
+                               .reserved = 0},
+               {memory(pixels), memory(p.images)});
+}
+
+// Adds products of some rows of windows to `to`, or sets it to the first of them if it is `fresh`.
+void add_products(Launcher& launcher, const ConvProblem& p, Rows all, const mk_tensor& to, bool fresh) {
+  const ops::Window& w = p.window;
+  for_some_rows(launcher.device(), w, all, [&](Rows rows) {
+    const mk_tensor patches = patches_of(launcher, w, rows);
+    const float keep = fresh && rows.first == all.first ? 0.0F : 1.0F;
+    for (int64_t g = 0; g < w.groups; ++g) {
+      unfold(launcher, p.images, w, rows, g, patches);
+      multiply(launcher, ops::gemm(patches, true, filters_of(p.pixels(rows.first, rows.count), w, g), false,
+                                   filters_of(to, w, g), 1.0F, keep));
+    }
+  });
 }
 
 }  // namespace
 
 void patches_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, ops::Activation activation) {
-  for_some_images(launcher.device(), p, [&](int64_t first, int64_t count) {
-    const mk_tensor patches = patches_of(launcher, p, count);
-    for (int64_t g = 0; g < p.window.groups; ++g) {
-      unfold(launcher, some_of(p.images, first, count), p.window, g, patches);
-      gemm(launcher, ops::gemm_bias_act(patches, filters_of(p.weight, p.window, g), filters_of(bias, p.window, g),
-                                        activation, filters_of(p.pixels(first, count), p.window, g)));
-    }
+  const ops::Window& w = p.window;
+  for_dense(p, [&](const ConvProblem& some, int64_t) {
+    for_some_rows(launcher.device(), w, {0, some.rows()}, [&](Rows rows) {
+      const mk_tensor patches = patches_of(launcher, w, rows), pixels = some.pixels(rows.first, rows.count);
+      for (int64_t g = 0; g < w.groups; ++g) {
+        unfold(launcher, some.images, w, rows, g, patches);
+        multiply(launcher, ops::gemm_bias_act(patches, filters_of(some.weight, w, g), filters_of(bias, w, g),
+                                              activation, filters_of(pixels, w, g)));
+      }
+    });
   });
 }
 
 void patches_grad_input(Launcher& launcher, const ConvProblem& p) {
-  for_some_images(launcher.device(), p, [&](int64_t first, int64_t count) {
-    const mk_tensor patches = patches_of(launcher, p, count);
-    for (int64_t g = 0; g < p.window.groups; ++g) {
-      gemm(launcher, ops::gemm(filters_of(p.pixels(first, count), p.window, g), false,
-                               filters_of(p.weight, p.window, g), true, patches));
-      fold(launcher, patches, p.window, g, some_of(p.images, first, count));
-    }
-  });
+  const ops::Window& w = p.window;
+  const Phases phases(w);
+  mk_buffer& turned = launcher.queue().workspace_buffer(kSumsSlot, w.patch() * p.out_channels);
+  turn_weights(launcher, p, phases, turned.memory.get());
+  if (!phases.whole) fill(launcher, ops::fill(p.images, 0.0F));
+  int64_t offset = 0;
+  for (const auto& [rows, columns] : phases.all) {
+    const ops::Window back = window_of(p, rows, columns);
+    const mk_tensor weight = sdk::matrix(&turned, back.patch(), w.channels, 0, offset);
+    for_some_rows(launcher.device(), back, {0, p.images.rows * rows.count}, [&](Rows some) {
+      const mk_tensor patches = patches_of(launcher, back, some);
+      const mk_tensor pixels = matrix_in(launcher, kPlacedSlot, patches.rows, w.channels);
+      for (int64_t g = 0; g < w.groups; ++g) {
+        unfold_pixels(launcher, p.windows, back, some, g, patches);
+        multiply(launcher, ops::gemm(patches, false, filters_of(weight, w, g), false, filters_of(pixels, w, g)));
+      }
+      place_pixels(launcher, p, rows, columns, some, pixels);
+    });
+    offset += weight.rows * weight.columns;
+  }
 }
 
-void patches_grad_weight(Launcher& launcher, const ConvProblem& p) {
-  for_some_images(launcher.device(), p, [&](int64_t first, int64_t count) {
-    const mk_tensor patches = patches_of(launcher, p, count);
-    for (int64_t g = 0; g < p.window.groups; ++g) {
-      unfold(launcher, some_of(p.images, first, count), p.window, g, patches);
-      gemm(launcher, ops::gemm(patches, true, filters_of(p.pixels(first, count), p.window, g), false,
-                               filters_of(p.weight, p.window, g), 1.0F, first == 0 ? 0.0F : 1.0F));
-    }
-  });
+void patches_grad_weight(Launcher& launcher, const ConvProblem& p, const Pieces& pieces) {
+  if (!launcher.device().choices.strict() || (pieces.count == 1 && pieces.fresh))
+    return add_products(launcher, p, {0, p.rows()}, p.weight, pieces.fresh);
+  const mk_tensor sums = matrix_in(launcher, kSumsSlot, pieces.count * p.weight.rows, p.weight.columns);
+  for (int64_t i = 0; i < pieces.count; ++i) {
+    const int64_t first = i * pieces.rows_each;
+    const mk_tensor sum =
+        sdk::matrix(sums.buffer, p.weight.rows, p.weight.columns, 0, i * p.weight.rows * p.weight.columns);
+    add_products(launcher, p, {first, std::min(pieces.rows_each, p.rows() - first)}, sum, true);
+  }
+  sum_parts(launcher, memory(sums), pieces.count, p.weight, pieces.fresh);
 }
 
 }  // namespace mokume::opencl

@@ -5,9 +5,11 @@
 
 BEGIN_ARGS
 
+// The grid's rows are rows of windows of all images from first_row on.
 typedef struct {
   ImageGrid grid;
   View images, patches;
+  i64 first_row;
   WindowSides sides;
 } PatchesArgs;
 ARGS(PatchesArgs)

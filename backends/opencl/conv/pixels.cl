@@ -1,12 +1,13 @@
-// Implements unfold and fold of patches.cpp pixel by pixel, for dilated windows and for a part of the channels.
+// Implements unfold of patches.cpp pixel by pixel, for dilated windows, for a part of the channels and for gradients of
+// images, and places the pixels of these gradients.
 #include "common/windows.cl"
 #include "conv/pixels_args.h"
 
 __kernel void unfold_pixels(ITEM const PixelsArgs args, __global const float* images, __global float* out) {
   const WindowSides sides = args.sides;
   FOR_EACH_ROW {
-    const long n = divide(r, sides.out_h);
-    const int top = (int)(r - n * sides.out_h) * sides.stride_h - sides.pad_h;
+    const long row = args.first_row + r, n = divide(row, sides.out_h);
+    const int top = (int)(row - n * sides.out_h) * sides.stride_h - sides.pad_h;
     __global const float* image = images + args.images.offset + n * args.images.step;
     FOR_EACH_COLUMN(sides.out_w) {
       const int left = x * sides.stride_w - sides.pad_w;
@@ -28,31 +29,18 @@ __kernel void unfold_pixels(ITEM const PixelsArgs args, __global const float* im
   }
 }
 
-// Visits the pixels of the window in ascending order, like fold in patches.cl.
-__kernel void fold_pixels(ITEM const PixelsArgs args, __global const float* patches, __global float* out) {
-  const WindowSides sides = args.sides;
+// Copies rows of pixels of a phase to their places in the images.
+__kernel void place_pixels(ITEM const PlacePixelsArgs args, __global const float* pixels, __global float* images) {
   FOR_EACH_ROW {
-    const long n = divide(r, sides.height);
-    const int y = (int)(r - n * sides.height);
-    __global float* to = out + args.images.offset + n * args.images.step + (long)y * sides.width * sides.channels;
-    FOR_EACH_COLUMN(sides.width) {
-      FOR_EACH_CHANNEL(args.each) {
+    const long row = args.first_row + r, n = divide(row, args.rows);
+    const int y = args.first_h + (int)(row - n * args.rows) * args.step_h;
+    __global float* line = images + args.images.offset + n * args.images.step + (long)y * args.width * args.channels;
+    FOR_EACH_COLUMN(args.columns) {
+      __global const float* from = pixels + args.pixels.offset + (r * args.columns + x) * args.pixels.step;
+      __global float* to = line + (long)(args.first_w + x * args.step_w) * args.channels;
+      FOR_EACH_CHANNEL(args.channels) {
         const int k = CHANNEL;
-        vec sum = SPLAT(0.0f);
-        for (int i = 0; i < sides.kernel_h; ++i) {
-          const int top = y + sides.pad_h - i * args.dilation_h, wy = top / sides.stride_h;
-          if (top < 0) break;
-          if (wy * sides.stride_h != top || wy >= sides.out_h) continue;
-          for (int j = 0; j < sides.kernel_w; ++j) {
-            const int left = x + sides.pad_w - j * args.dilation_w, wx = left / sides.stride_w;
-            if (left < 0) break;
-            if (wx * sides.stride_w != left || wx >= sides.out_w) continue;
-            const long window = (n * sides.out_h + wy) * sides.out_w + wx;
-            sum += VLOAD(0, patches + args.patches.offset + window * args.patches.step +
-                                ((long)i * sides.kernel_w + j) * args.each + k);
-          }
-        }
-        VSTORE(sum, 0, to + (long)x * sides.channels + k);
+        VSTORE(VLOAD(0, from + k), 0, to + k);
       }
     }
   }

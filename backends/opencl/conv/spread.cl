@@ -87,14 +87,14 @@ static vec for_each_line(__global const float* from) {
 #endif
 }
 
-#define SPREAD_ZERO(i) vec s##i = SPLAT(0.0f);
+#define SPREAD_BEGIN(i) vec s##i = first || i >= live ? SPLAT(0.0f) : VLOAD(i, sums);
 #define SPREAD_STEP(i) s##i = fma(for_each_channel(at + i * GROUPS), b, s##i);
-#define SPREAD_ADD(i) \
-  if (i < live) VSTORE(first ? s##i : s##i + VLOAD(i, sums), i, sums);
-#define LEFT_ZERO(i) vec left##i = SPLAT(0.0f);
+#define SPREAD_SAVE(i) \
+  if (i < live) VSTORE(s##i, i, sums);
+#define LEFT_BEGIN(i) vec left##i = first || i * GROUPS >= live ? SPLAT(0.0f) : VLOAD(live + i, sums);
 #define LEFT_STEP(i) left##i = fma(for_each_channel(in_left + i * GROUPS), b, left##i);
-#define LEFT_ADD(i) \
-  if (i * GROUPS < live) VSTORE(first ? left##i : left##i + VLOAD(live + i, sums), live + i, sums);
+#define LEFT_SAVE(i) \
+  if (i * GROUPS < live) VSTORE(left##i, live + i, sums);
 #define SPREAD_PIXEL(k, FOR_ROWS, FOR_LEFT)                         \
   {                                                                 \
     __global const float *at = p + k * GROUPS, *in_left = q + k;     \
@@ -104,7 +104,8 @@ static vec for_each_line(__global const float* from) {
     FOR_LEFT(LEFT_STEP)                                             \
   }
 
-// Sums `terms` pixels, starting with pixel k0, for `live` neighbours of the window. Images are image_floats apart in a
+// Continues the sums of `live` neighbours of the window with `terms` pixels, starting with pixel k0, or begins them if
+// they are the `first`. Images are image_floats apart in a
 // ring of `ring` images. For the first pixel of an image, the neighbours' values start at `band`, interleaved, and at
 // `left` for the left-over line. Also adds the pixels to `all`. With FOUR, which needs enough registers, four pixels at
 // a time share the values that they load. `pixel_step` is 1 (see direct_args.h).
@@ -112,8 +113,8 @@ static vec for_each_line(__global const float* from) {
   static void name(__global const float* restrict images, long image_floats, int ring, long band, long left, int line, \
                    int pixel_step, __global const float* restrict dy, long dy_step, int channels, int out_w,           \
                    int out_pixels, long k0, int terms, int live, int first, __global float* sums, vec* all) {          \
-    FOR_ROWS(SPREAD_ZERO)                                                                                              \
-    FOR_LEFT(LEFT_ZERO)                                                                                                \
+    FOR_ROWS(SPREAD_BEGIN)                                                                                             \
+    FOR_LEFT(LEFT_BEGIN)                                                                                               \
     vec sum = *all;                                                                                                    \
     long n = k0 / out_pixels;                                                                                          \
     int y = (int)(k0 - n * out_pixels) / out_w, x = (int)(k0 - n * out_pixels) - y * out_w;                            \
@@ -139,8 +140,8 @@ static vec for_each_line(__global const float* from) {
         ++n;                                                                                                           \
       }                                                                                                                \
     }                                                                                                                  \
-    FOR_ROWS(SPREAD_ADD)                                                                                               \
-    FOR_LEFT(LEFT_ADD)                                                                                                 \
+    FOR_ROWS(SPREAD_SAVE)                                                                                              \
+    FOR_LEFT(LEFT_SAVE)                                                                                                \
     *all = sum;                                                                                                        \
   }
 SPREAD_GRAD(spread_grad_whole, FOR_MR, NONE_LEFT, 0)
@@ -153,7 +154,7 @@ SPREAD_GRAD(spread_grad_left_small, FOR_SMALL, FOR_LEFT_SMALL, 1)
 // Computes the gradients of the weights and, if `wanted` is 1, of the bias, as in direct_grad.cl. EACH floats of dy
 // must be readable for each pixel. One work-item processes bands_each bands of GROUPS lines of the window; the first
 // work-item also sums the bias. Its scratch holds a ring of KB / out_pixels + 2 images of image_floats each, then
-// kernel_w vectors for each band. An image has padded_floats (the image with its padding, GROUPS - 1 lines and a
+// kernel_w vectors for each band: the sums of a piece, and then those of all pieces so far. An image has padded_floats (the image with its padding, GROUPS - 1 lines and a
 // vector), and (its pixels + the larger of MR and VW) * GROUPS floats for its interleaved lines.
 __kernel ONE_ITEM void conv2d_spread_grad(ITEM const ConvSpreadArgs args, __global const float* images,
                                           __global const float* restrict dy, __global float* restrict dweight,
@@ -170,9 +171,12 @@ __kernel ONE_ITEM void conv2d_spread_grad(ITEM const ConvSpreadArgs args, __glob
                             ? last_band - 2
                             : -1;
   vec bias = SPLAT(0.0f), some = SPLAT(0.0f), ignored = SPLAT(0.0f);
+  __global float* all = sums + (last_band - first_band) * sides.kernel_w * VW;
   long ready = 0;  // number of images prepared so far
-  for (long k0 = 0; k0 < args.pixels; k0 += KB) {
-    const int terms = (int)min((long)KB, args.pixels - k0);
+  int terms;
+  for (long k0 = 0, begin_piece = 0; k0 < args.pixels; k0 += terms) {
+    const long end_piece = min(begin_piece + args.pixels_each, args.pixels);
+    terms = (int)min(KB - k0 % KB, end_piece - k0);
     for (; ready <= (k0 + terms - 1) / args.out_pixels; ++ready) {
       __global float* image = scratch + ready % args.ring * args.image_floats;
       padded_lines(images + args.images.offset + ready * args.images.step, sides.height, sides.width, sides.pad_w,
@@ -185,7 +189,7 @@ __kernel ONE_ITEM void conv2d_spread_grad(ITEM const ConvSpreadArgs args, __glob
 #define PIXELS_OF_BAND                                                                                                 \
   scratch, args.image_floats, args.ring, args.padded_floats + ((long)band * GROUPS * line + x) * GROUPS,               \
       (sides.kernel_h - 1) * (long)line, line, args.pixel_step, dy + args.dy.offset, args.dy.step, sides.out_channels, \
-      sides.out_w, args.out_pixels, k0, terms, live, k0 == 0, sums + ((band - first_band) * sides.kernel_w + x) * VW,  \
+      sides.out_w, args.out_pixels, k0, terms, live, k0 == begin_piece, sums + ((band - first_band) * sides.kernel_w + x) * VW,  \
       band == 0 && x == 0 ? &some : &ignored
         if (band == with_left && live <= SMALL)
           spread_grad_left_small(PIXELS_OF_BAND);
@@ -204,18 +208,23 @@ __kernel ONE_ITEM void conv2d_spread_grad(ITEM const ConvSpreadArgs args, __glob
       bias += some;
       some = SPLAT(0.0f);
     }
+    if (k0 + terms < end_piece) continue;
+    for (int v = 0; v < (last_band - first_band) * sides.kernel_w; ++v)
+      VSTORE(begin_piece == 0 ? VLOAD(v, sums) : VLOAD(v, all) + VLOAD(v, sums), v, all);
+    begin_piece = end_piece;
   }
   for (int band = first_band; band < last_band; ++band)
     for (int x = 0; x < sides.kernel_w; ++x)
       for (int j = 0; j < GROUPS && band * GROUPS + j < sides.kernel_h; ++j) {
         const int left = with_left >= 0 && band == last_band - 1;
         const int at = (band - first_band) * sides.kernel_w * VW + (left ? x / GROUPS * VW + x % GROUPS : x * VW + j);
+        __global float* to =
+            dweight + args.dweight.offset + ((band * GROUPS + j) * sides.kernel_w + x) * args.dweight.step;
         for (int c = 0; c < sides.out_channels; ++c)
-          dweight[args.dweight.offset + ((band * GROUPS + j) * sides.kernel_w + x) * args.dweight.step + c] =
-              sums[at + c * GROUPS];
+          to[c] = args.fresh ? all[at + c * GROUPS] : to[c] + all[at + c * GROUPS];
       }
   if (!args.wanted || first_band != 0) return;
-  float all[VW];
-  VSTORE(bias + some, 0, all);
-  for (int c = 0; c < sides.out_channels; ++c) dbias[args.dbias_offset + c] = all[c * GROUPS];
+  float biases[VW];
+  VSTORE(bias + some, 0, biases);
+  for (int c = 0; c < sides.out_channels; ++c) dbias[args.dbias_offset + c] = biases[c * GROUPS];
 }

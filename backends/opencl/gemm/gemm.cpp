@@ -97,6 +97,12 @@ void finish_output(Launcher& launcher, const mk_op& op) {
 
 }  // namespace
 
+void gemm_chain(Launcher& launcher, const mk_op& op) {
+  Problem p = problem_of(op);
+  p.chain = true;
+  gemm_packed(launcher, p);
+}
+
 void gemm(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(op.outputs[0])) return;
   const std::string& variant = launcher.device().choices.gemm;

@@ -14,4 +14,8 @@ namespace mokume::opencl {
 
 void gemm(Launcher& launcher, const mk_op& op);
 
+// Sums all terms of an element in one chain, which continues that of the output if beta is 1. Requires the variant
+// `vector` and alpha = 1.
+void gemm_chain(Launcher& launcher, const mk_op& op);
+
 }  // namespace mokume::opencl

@@ -15,6 +15,8 @@ struct Problem {
   cl_mem a, b, out;
   cl_mem bias;             // other memory, which kernels do not access, if there is no bias
   bool may_round = false;  // matrix units may multiply
+  int64_t block = kBlock;  // terms of a chain, at most kMostTerms; only kernels with tiles serve other values
+  bool chain = false;      // see gemm_chain()
 
   int64_t blocks() const { return (product.k + kBlock - 1) / kBlock; }
 

@@ -19,8 +19,9 @@ typedef struct {
 #endif
 
 // The tiles use only the first dimension, because GPUs accept only 65,535 groups in the other dimensions. Without
-// `partial`, a group updates the output after each block of KB terms. With `partial`, group z sums `blocks_each` blocks
-// and stores block i in out[i][rows][columns] for gemm_reduce.
+// `partial`, a group updates the output after each block of terms, which must be multiples of BK. With `partial`, group z sums
+// `blocks_each` blocks and stores block i in out[i][rows][columns] for gemm_reduce. A group that sums one block sums any
+// number of terms.
 INLINE void sum_tile(ITEM const ARGS args, __global const float* a, __global const float* b, __global const float* bias,
                      __global float* out, __local float4* quads) {
   const Product p = args.product;
@@ -35,8 +36,8 @@ INLINE void sum_tile(ITEM const ARGS args, __global const float* a, __global con
   tile.columns = (int)min((index_t)p.n - tile.n0, (index_t)BN);
   tile.keep = p.beta;
   const int block0 = FIRST_BLOCK;
-  const long first = split.first + (long)block0 * KB;
-  const int terms = (int)min((long)split.blocks_each * KB, p.k - first);
+  const long first = split.first + (long)block0 * split.block;
+  const int terms = (int)min((long)split.blocks_each * split.block, p.k - first);
   out += split.partial ? block0 * p.m * p.n : p.out.offset;
 
   a_source from_a;
@@ -50,7 +51,7 @@ INLINE void sum_tile(ITEM const ARGS args, __global const float* a, __global con
   for (int l = 0; l < LOADS(BN); ++l) next_b[l] = b_fetch(&from_b, args, l, terms);
   int turn = 0;
   for (int left = terms; left > 0;) {
-    const int end = max(left - KB, 0);
+    const int end = max(left - split.block, 0);
     sums_t sums;
     clear(&sums);
     while (left > end) {

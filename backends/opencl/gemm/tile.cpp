@@ -27,13 +27,13 @@ constexpr int64_t kNear = int64_t{1} << 29;  // elements whose distance in bytes
 
 // Holds what is attached to a device: divisions and kernels that products had before.
 struct Known {
-  std::map<std::array<int64_t, 5>, Division> divisions;  // by units, cores, m, n and k
+  std::map<std::array<int64_t, 6>, Division> divisions;  // by units, cores, m, n, k and block
   std::map<std::tuple<const Tile*, bool, bool, bool, std::array<int64_t, 4>>, const LibraryKernel*> kernels;
 };
 
-const Division& division_of(mk_device& device, bool units, const Product& q) {
-  Division& known = device.attachments.get<Known>().divisions[{units, device.cores, q.m, q.n, q.k}];
-  if (known.tile == nullptr) known = divide_product(tiles_of(device, units), device.cores, q.m, q.n, q.k);
+const Division& division_of(mk_device& device, bool units, const Product& q, int64_t block) {
+  Division& known = device.attachments.get<Known>().divisions[{units, device.cores, q.m, q.n, q.k, block}];
+  if (known.tile == nullptr) known = divide_product(tiles_of(device, units), device.cores, q.m, q.n, q.k, block);
   return known;
 }
 
@@ -42,13 +42,13 @@ void run_pass(Launcher& launcher, const Problem& p, const Division& d, int64_t f
               const SumTiles& sum_tiles) {
   const Product& q = p.product;
   const Tile& t = *d.tile;
-  const int64_t blocks = divide_up(q.k - first, kBlock), each = d.partial ? divide_up(blocks, kMostGroups[2]) : blocks;
+  const int64_t blocks = divide_up(q.k - first, p.block), each = d.partial ? divide_up(blocks, kMostGroups[2]) : blocks;
   Split split{.first = first,
               .blocks = blocks,
               .blocks_each = static_cast<i32>(each),
               .partial = d.partial ? 1 : 0,
               .last = last && !d.partial ? 1 : 0,
-              .reserved = 0};
+              .block = static_cast<i32>(p.block)};
   const std::array<int64_t, 3> local{t.bn / t.tn, t.bm / t.tm, 1};
   const Range range{{d.tiles * local[0], local[1], divide_up(blocks, each)}, local};
   if (!d.partial) return sum_tiles(t, q, split, range, p.out);
@@ -72,7 +72,7 @@ std::string OperandForm::macros(const char* name) const {
 }
 
 const Tile& whole_tile(const mk_device& device, int64_t m, int64_t n, int64_t k) {
-  return *divide_product(tiles_of(device, false), device.cores, m, n, std::min(k, kBlock)).tile;
+  return *divide_product(tiles_of(device, false), device.cores, m, n, std::min(k, kBlock), kBlock).tile;
 }
 
 TileForm::TileForm(const Tile& t, const Product& q, int64_t reach)
@@ -82,9 +82,9 @@ TileForm::TileForm(const Tile& t, const Product& q, int64_t reach)
 
 std::string TileForm::macros() const {
   const Tile& t = *tile;
-  return "-DKB=" + std::to_string(kBlock) + " -DBK=" + std::to_string(t.bk) + " -DBM=" + std::to_string(t.bm) +
-         " -DBN=" + std::to_string(t.bn) + " -DTM=" + std::to_string(t.tm) + " -DTN=" + std::to_string(t.tn) +
-         " -DOUT_WIDE=" + (out_wide ? "1" : "0") + (far ? " -DFAR" : "");
+  return "-DBK=" + std::to_string(t.bk) + " -DBM=" + std::to_string(t.bm) + " -DBN=" + std::to_string(t.bn) +
+         " -DTM=" + std::to_string(t.tm) + " -DTN=" + std::to_string(t.tn) + " -DOUT_WIDE=" + (out_wide ? "1" : "0") +
+         (far ? " -DFAR" : "");
 }
 
 const LibraryKernel& tile_kernel(mk_device& device, const TileForm& form, bool units, std::array<int64_t, 4> more,
@@ -97,10 +97,9 @@ const LibraryKernel& tile_kernel(mk_device& device, const TileForm& form, bool u
 
 // Few tiles and many terms would leave most of the device idle, so each block of terms becomes a separate work-group.
 void sum_product(Launcher& launcher, const Problem& p, const SumTiles& sum_tiles) {
-  constexpr int64_t kMostTerms = int64_t{1} << 30;
   const Product& q = p.product;
-  const Division d = division_of(launcher.device(), with_units(launcher.device(), p), q);
-  const int64_t each = d.partial ? kWorkspaceFloats / 2 / (q.m * q.n) * kBlock : kMostTerms;
+  const Division d = division_of(launcher.device(), with_units(launcher.device(), p), q, p.block);
+  const int64_t each = d.partial ? kWorkspaceFloats / 2 / (q.m * q.n) * p.block : kMostTerms;
   for (int64_t first = 0; first < q.k; first += each) {
     Problem pass = p;
     pass.product.k = std::min(first + each, q.k);

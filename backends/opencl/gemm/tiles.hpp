@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "gemm/limits.hpp"
+
 namespace mokume::opencl {
 
 // A work-group computes bm x bn outputs, bk terms at a time, with tm x tn outputs per work-item.
@@ -22,7 +24,7 @@ inline constexpr Tile kTiles[] = {{128, 128, 8, 8, 8},      {128, 64, 8, 8, 8, 0
 struct Division {
   const Tile* tile = nullptr;
   int64_t tiles = 0;
-  bool partial = false;  // each block of kBlock terms is a work-group of its own
+  bool partial = false;  // each block of terms is a work-group of its own
   double work = 0;       // estimated cycles of a core that multiplies
   double cost = 0;       // estimated cycles until the product is done
 
@@ -32,7 +34,9 @@ struct Division {
   }
 };
 
-// Returns the cheapest division of a product of m x n outputs and k terms, all at least 1, on this many cores.
-Division divide_product(std::span<const Tile> tiles, int64_t cores, int64_t m, int64_t n, int64_t k);
+// Returns the cheapest division of a product of m x n outputs and k terms, all at least 1, on this many cores. Blocks
+// of other than kBlock terms may be no multiples of a tile's terms, so each becomes a work-group of its own.
+Division divide_product(std::span<const Tile> tiles, int64_t cores, int64_t m, int64_t n, int64_t k,
+                        int64_t block = kBlock);
 
 }  // namespace mokume::opencl

@@ -1,7 +1,7 @@
 // Computes GEMM on CPUs with packed panels and a register tile of MR rows by two vectors per step.
 //
 // Every element is summed as specified in gemm.hpp: blocks of KB terms, each a chain of fma() from zero, are added to
-// the output in order. MR fills the registers with 2 * MR sums, two vectors of b and a broadcast (32 registers if VW is
+// the output in order. With CHAIN, a block continues the chain of the one before. MR fills the registers with 2 * MR sums, two vectors of b and a broadcast (32 registers if VW is
 // 16). HALF and FEW serve the remaining rows. SMALL and MIDDLE serve batches of 5 and 10, and lines of an image.
 #include "common/transpose.cl"
 #include "gemm/vector_args.h"
@@ -171,7 +171,7 @@ static void finish_row(__global float* out, epilogue_t e, long column, long colu
 
 // Computes one register tile: `terms` terms of MR neighbours in a, a_step apart along k, times NR columns of b, whose
 // terms are b_step apart. Adds the sums to the elements of out in rows below `rows` and columns [j0, j1). Element (i,
-// j) is at out[i * out_i + j * out_j].
+// j) is at out[i * out_i + j * out_j]. With CHAIN, the sums begin with these elements unless beta is 0, and alpha is 1.
 static void tile(__global const float* restrict a, long a_step, __global const float* restrict b, long b_step, int terms,
           __global float* restrict out, long out_i, long out_j, int rows, int j0, int j1, float alpha, float beta,
           int first) {
@@ -197,8 +197,29 @@ static void tile(__global const float* restrict a, long a_step, __global const f
   VSTORE(s##i##0, 2 * i, edge);  \
   VSTORE(s##i##1, 2 * i + 1, edge);
 
+#define BEGIN(i)                                 \
+  s##i##0 = VLOAD(0, out + i * out_i);           \
+  s##i##1 = VLOAD(1, out + i * out_i);
+#define BEGIN_EDGE(i)                            \
+  s##i##0 = VLOAD(2 * i, edge);                  \
+  s##i##1 = VLOAD(2 * i + 1, edge);
+
+  const int whole = rows == MR && j0 == 0 && j1 == NR && out_j == 1;
+  float edge[MR * NR];
+  float keep = first ? beta : 1.0f;
   FOR_MR(ZERO)
   FOR_MR(TOUCH)
+#ifdef CHAIN
+  if (keep != 0.0f && whole) {
+    FOR_MR(BEGIN)
+  } else if (keep != 0.0f) {
+    for (int i = 0; i < MR; ++i)
+      for (int j = 0; j < NR; ++j)
+        edge[i * NR + j] = i < rows && j >= j0 && j < j1 ? out[i * out_i + j * out_j] : 0.0f;
+    FOR_MR(BEGIN_EDGE)
+  }
+  keep = 0.0f;
+#endif
   for (int k = 0; k < terms; ++k) {
     const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);
     FOR_MR(STEP)
@@ -208,8 +229,7 @@ static void tile(__global const float* restrict a, long a_step, __global const f
     a += a_step;
     b += b_step;
   }
-  const float keep = first ? beta : 1.0f;
-  if (rows == MR && j0 == 0 && j1 == NR && out_j == 1) {
+  if (whole) {
     if (keep == 0.0f) {
       FOR_MR(SET)
     } else {
@@ -217,7 +237,6 @@ static void tile(__global const float* restrict a, long a_step, __global const f
     }
     return;
   }
-  float edge[MR * NR];
   FOR_MR(SPILL)
   for (int i = 0; i < rows; ++i)
     for (int j = j0; j < j1; ++j) {

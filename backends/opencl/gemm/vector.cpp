@@ -2,6 +2,7 @@
 
 #include "common/grid.hpp"
 #include "gemm/skinny.embed.hpp"
+#include "gemm/vector.embed.hpp"
 #include "gemm/vector_args.h"
 #include "platforms/describe.hpp"
 
@@ -20,6 +21,13 @@ std::pair<int64_t, int64_t> packed_block(const VectorSizes& sizes, int64_t m, in
   while (items() < 6 * cores && columns > 2 * sizes.nr) columns /= 2;
   while (items() < 6 * cores && rows > sizes.mr) rows = rows == 6 * sizes.mr ? 3 * sizes.mr : sizes.mr;
   return {rows, columns};
+}
+
+const LibraryKernel& packed_kernel(mk_device& device, bool chain) {
+  if (!chain) return vector_kernel(device, "gemm_packed");
+  return device.kernel(
+      {"gemm_chain/" + std::to_string(device.vector_width), kGemmVector, vector_options(device) + " -DCHAIN"},
+      "gemm_packed");
 }
 
 }  // namespace
@@ -71,7 +79,7 @@ void gemm_packed(Launcher& launcher, const Problem& p) {
         args.product.k = k;
         args.product.out.offset += m0 * q.out.row_step + n0;
         args.product.bias_offset += n0;
-        launcher.run(vector_kernel(device, "gemm_packed"), {{divide_up(m, rows), divide_up(n, columns), 1}}, args,
+        launcher.run(packed_kernel(device, p.chain), {{divide_up(m, rows), divide_up(n, columns), 1}}, args,
                      {packed_a, packed_b, p.out, p.bias});
       }
     }

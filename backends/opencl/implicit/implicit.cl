@@ -1,6 +1,7 @@
 // Computes convolutions on GPUs as products without patches in memory (implicit GEMM). The products are
 //   FORWARD     windows x patch elements (i, j, c) times the weights
-//   BY_INPUT    pixels x windows' elements (i, j, filter) times the weights: the gradient of the images
+//   BY_INPUT    pixels x windows' elements (i, j, filter) times the weights: the gradient of the images. Here (i, j)
+//               counts from the last pixel of the window, so that the rows and columns of windows ascend.
 //   BY_WEIGHT   patch elements x windows times the gradients of the windows
 // where pixel (i, j) of a window and channel c of the group are an element of its patch. WAY is one of them. With A_WIDE,
 // vectors of four channels (filters in BY_INPUT) are aligned and lie in one pixel.
@@ -155,8 +156,8 @@ INLINE float4 a_fetch(__private const a_source* s, const ARGS args, int load, in
 #define DEPTH args.group_filters
 #endif
 
-// A window's first pixel, and the distance of its first element from the tile's first image. In BY_INPUT, the last window
-// that sees a pixel.
+// A window's first pixel, and the distance of its first element from the tile's first image. In BY_INPUT, the first
+// window that sees a pixel, times the stride.
 typedef struct {
   distance_t at;
   int top, left;
@@ -200,8 +201,8 @@ INLINE void a_begin(__private a_source* s, const ARGS args, __global const float
     w.left = p.x * sides.stride_w - sides.pad_w;
     w.at += (w.top * sides.width + w.left) * sides.channels;
 #else
-    w.top = p.y + sides.pad_h;
-    w.left = p.x + sides.pad_w;
+    w.top = p.y + sides.pad_h - (sides.kernel_h - 1) * args.dilation_h;
+    w.left = p.x + sides.pad_w - (sides.kernel_w - 1) * args.dilation_w;
 #if STRIDE_H == 1 && STRIDE_W == 1
     w.at += (w.top * sides.out_w + w.left) * sides.out_channels;
 #endif
@@ -222,10 +223,10 @@ INLINE bool find(window_t w, const ARGS args, element_t e, __private distance_t*
   *distance = w.at + ((down * sides.width + right) * sides.channels + e.c);
   return (uint)(w.top + down) < (uint)sides.height && (uint)(w.left + right) < (uint)sides.width;
 #elif STRIDE_H == 1 && STRIDE_W == 1
-  *distance = w.at - ((down * sides.out_w + right) * sides.out_channels - e.c);
-  return (uint)(w.top - down) < (uint)sides.out_h && (uint)(w.left - right) < (uint)sides.out_w;
+  *distance = w.at + ((down * sides.out_w + right) * sides.out_channels + e.c);
+  return (uint)(w.top + down) < (uint)sides.out_h && (uint)(w.left + right) < (uint)sides.out_w;
 #else
-  const uint from_y = w.top - down, from_x = w.left - right, y = from_y / STRIDE_H, x = from_x / STRIDE_W;
+  const uint from_y = w.top + down, from_x = w.left + right, y = from_y / STRIDE_H, x = from_x / STRIDE_W;
   *distance = w.at + ((int)(y * sides.out_w + x) * sides.out_channels + e.c);
   return y * STRIDE_H == from_y && x * STRIDE_W == from_x && y < (uint)sides.out_h && x < (uint)sides.out_w;
 #endif
@@ -251,9 +252,10 @@ INLINE float4 a_fetch(__private const a_source* s, const ARGS args, int load, in
 
 #if WAY == BY_INPUT
 
-// Weights: row c of the product is channel c of the group, and the terms are the filters of one pixel after the other.
+// Weights: row c of the product is channel c of the group, and the terms are the filters of one pixel after the other,
+// from the last pixel to the first.
 typedef struct {
-  __global const float* weights;
+  __global const float* weights;  // the row of the last pixel
   int rows[LOADS(BN)];
   int pixel, filter, id;
 } b_source;
@@ -261,7 +263,8 @@ typedef struct {
 INLINE void b_begin(__private b_source* s, const ARGS args, __global const float* weights, index_t row, int rows,
                     long first, int id) {
   const int at = (int)first + place_of(0, BN, 1, id).k;
-  s->weights = weights + args.product.b.offset + row * args.product.b.row_step;
+  const int last = (args.sides.kernel_h * args.sides.kernel_w - 1) * args.group_channels;
+  s->weights = weights + args.product.b.offset + (row + last) * args.product.b.row_step;
   s->pixel = at / args.group_filters;
   s->filter = at - s->pixel * args.group_filters;
   s->id = id;
@@ -277,7 +280,7 @@ INLINE float4 b_fetch(__private const b_source* s, const ARGS args, int load, in
   float4 v = (float4)(0.0f);
   const int exist = left - place_of(load, BN, 1, s->id).k;
   const long step = args.product.b.row_step;
-  __global const float* at = s->weights + (s->pixel * args.group_channels + s->rows[load]) * step + s->filter;
+  __global const float* at = s->weights + (s->rows[load] - s->pixel * args.group_channels) * step + s->filter;
 #if B_WIDE
   if (exist > 0) v = *(__global const float4*)at;
 #else
@@ -289,7 +292,7 @@ INLINE float4 b_fetch(__private const b_source* s, const ARGS args, int load, in
     ++at;
     if (++filter == args.group_filters) {
       filter = 0;
-      at += args.group_channels * step - args.group_filters;
+      at -= args.group_channels * step + args.group_filters;
     }
   }
   v = (float4)(some[0], some[1], some[2], some[3]);

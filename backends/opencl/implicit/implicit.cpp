@@ -67,6 +67,11 @@ Problem product_of(const mk_tensor& a, const mk_tensor& b, const mk_tensor& out)
   return p;
 }
 
+// Returns the terms of a chain. With strict numerics, those are `all` (docs/explained/numbers.md).
+int64_t block_of(const mk_device& device, int64_t all) {
+  return device.choices.strict() ? std::min(all, kMostTerms) : kBlock;
+}
+
 // Calls body(some, first) for all images at once if their rows are contiguous, otherwise image by image.
 template <class Body>
 void for_images(const ConvProblem& c, bool contiguous, Body&& body) {
@@ -84,8 +89,8 @@ void for_images(const ConvProblem& c, bool contiguous, Body&& body) {
 }  // namespace
 
 bool suits_implicit(const mk_device& device) {
-  return device.choices.conv == "implicit" ||
-         (device.info.kind == MK_DEVICE_GPU && !uses_vectors(device) && device.choices.conv != "patches");
+  if (device.choices.conv == "implicit" || (device.choices.strict() && device.choices.gemm == "tile")) return true;
+  return device.info.kind == MK_DEVICE_GPU && !uses_vectors(device) && device.choices.conv != "patches";
 }
 
 void implicit_forward(Launcher& launcher, const ConvProblem& c, const mk_tensor& bias, bool relu) {
@@ -101,6 +106,7 @@ void implicit_forward(Launcher& launcher, const ConvProblem& c, const mk_tensor&
       q.m = some.images.rows * w.out_pixels();
       q.n = filters;
       q.k = w.patch();
+      p.block = block_of(launcher.device(), q.k);
       if (bias.buffer != nullptr) {
         p.bias = memory(bias);
         q.bias_offset = bias.offset + g * filters;
@@ -131,6 +137,7 @@ bool implicit_grad_input(Launcher& launcher, const ConvProblem& c, const mk_tens
       q.m = some.images.rows * w.height * w.width;
       q.n = channels;
       q.k = w.kernel_h * w.kernel_w * filters;
+      p.block = block_of(launcher.device(), q.k);
       if (through_relu) {
         p.bias = memory(*x);
         q.bias_offset = x->offset + first * x->row_stride + g * channels;
@@ -145,26 +152,26 @@ bool implicit_grad_input(Launcher& launcher, const ConvProblem& c, const mk_tens
   return through_relu;
 }
 
-void implicit_grad_weight(Launcher& launcher, const ConvProblem& c) {
+// Fast numerics takes blocks of kBlock windows, which occupy more work-groups than the pieces.
+void implicit_grad_weight(Launcher& launcher, const ConvProblem& c, const Pieces& pieces) {
   const ops::Window& w = c.window;
   const int64_t channels = w.group_channels(), filters = c.out_channels / w.groups;
-  for_images(c, c.dense(), [&](const ConvProblem& some, int64_t first) {
-    for (int64_t g = 0; g < w.groups; ++g) {
-      Problem p = product_of(some.images, some.windows, c.weight);
-      Product& q = p.product;
-      q.a = {some.images.offset + g * channels, 0, 1};
-      q.b = {some.windows.offset + g * filters, 1, c.out_channels};
-      q.out = {c.weight.offset + g * filters, c.weight.row_stride, 1};
-      q.m = w.patch();
-      q.n = filters;
-      q.k = some.images.rows * w.out_pixels();
-      q.beta = first == 0 ? 0.0F : 1.0F;
-      const bool wide = whole_vectors(q.a.offset, some.images.row_stride, channels) && w.channels % 4 == 0;
-      convolve(launcher, some, p,
-               {Way::BY_WEIGHT, wide, whole_vectors(q.b.offset, q.b.k_step, filters), some.images.row_stride,
-                w.out_pixels()});
-    }
-  });
+  for (int64_t g = 0; g < w.groups; ++g) {
+    Problem p = product_of(c.images, c.windows, c.weight);
+    Product& q = p.product;
+    q.a = {c.images.offset + g * channels, 0, 1};
+    q.b = {c.windows.offset + g * filters, 1, c.out_channels};
+    q.out = {c.weight.offset + g * filters, c.weight.row_stride, 1};
+    q.m = w.patch();
+    q.n = filters;
+    q.k = c.images.rows * w.out_pixels();
+    q.beta = pieces.fresh ? 0.0F : 1.0F;
+    p.block = block_of(launcher.device(), pieces.rows_each * w.out_width());
+    const bool wide = whole_vectors(q.a.offset, c.images.row_stride, channels) && w.channels % 4 == 0;
+    convolve(
+        launcher, c, p,
+        {Way::BY_WEIGHT, wide, whole_vectors(q.b.offset, q.b.k_step, filters), c.images.row_stride, w.out_pixels()});
+  }
 }
 
 }  // namespace mokume::opencl

@@ -11,6 +11,6 @@ void implicit_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor&
 // Returns whether it also passed the gradient through the relu that computed `x`, if there is one: x must lie like the
 // images.
 bool implicit_grad_input(Launcher& launcher, const ConvProblem& p, const mk_tensor* x);
-void implicit_grad_weight(Launcher& launcher, const ConvProblem& p);
+void implicit_grad_weight(Launcher& launcher, const ConvProblem& p, const Pieces& pieces);
 
 }  // namespace mokume::opencl

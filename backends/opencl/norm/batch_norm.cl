@@ -1,6 +1,7 @@
 // Computes batch normalisation (sdk/ops/batch_norm.hpp). Sums run over blocks of rows, then over groups of blocks. Both
 // are the same on every device, so the bits are, too.
 #include "common/divide.cl"
+#include "common/exact.cl"
 #include "common/runs.cl"
 #include "norm/batch_norm_args.h"
 
@@ -33,7 +34,7 @@ __kernel void norm_blocks(ITEM const NormBlocksArgs args, __global const float* 
       b += VLOAD(0, from + (r + 1) * args.x.step);
     }
     if (r < end) a += VLOAD(0, from + r * args.x.step);
-    const vec mean = (a + b) / (float)(end - begin);
+    const vec mean = QUOTIENT(a + b, SPLAT((float)(end - begin)));
     a = b = SPLAT(0.0f);
     for (r = begin; r + 2 <= end; r += 2) {
       const vec u = VLOAD(0, from + r * args.x.step) - mean, v = VLOAD(0, from + (r + 1) * args.x.step) - mean;
@@ -55,8 +56,8 @@ __kernel void norm_blocks(ITEM const NormBlocksArgs args, __global const float* 
 #define MERGE(k, mean_of_k, squares_of_k)                                    \
   do {                                                                       \
     const float rows_ = (k), all_ = n + rows_, difference_ = (mean_of_k) - m; \
-    m = fma(difference_, rows_ / all_, m);                                   \
-    s = s + fma(difference_ * difference_, n * rows_ / all_, squares_of_k);  \
+    m = fma(difference_, QUOTIENT(rows_, all_), m);                                   \
+    s = s + fma(difference_ * difference_, QUOTIENT(n * rows_, all_), squares_of_k);  \
     n = all_;                                                                \
   } while (0)
 #define ROWS_OF(block, rows_each, rows) ((float)(min(((block) + 1) * (rows_each), rows) - (block) * (rows_each)))
@@ -110,12 +111,12 @@ __kernel void norm_merge(ITEM const NormMergeArgs args, __global const float* fr
 
 static void write_moments(const NormMomentsArgs args, int c, float mean, float squares, __global const float* weight,
                           __global const float* bias, __global float* moments) {
-  const float inverse = 1.0f / sqrt(squares / (float)args.rows + args.eps);
+  const float inverse = QUOTIENT(1.0f, ROOT(QUOTIENT(squares, (float)args.rows) + args.eps));
   const float scale = weight[args.weight_offset + c] * inverse;
   moments += args.moments_offset + c;
   moments[NORM_MEAN * args.moments_step] = mean;
   moments[NORM_INVERSE * args.moments_step] = inverse;
-  moments[NORM_VARIANCE * args.moments_step] = squares / (float)max(args.rows - 1, 1L);
+  moments[NORM_VARIANCE * args.moments_step] = QUOTIENT(squares, (float)max(args.rows - 1, 1L));
   moments[NORM_SCALE * args.moments_step] = scale;
   moments[NORM_SHIFT * args.moments_step] = bias[args.bias_offset + c] - mean * scale;
 }
@@ -165,7 +166,7 @@ __kernel void norm_given(ITEM const NormGivenArgs args, __global const float* we
                          __global const float* mean, __global const float* variance, __global float* to) {
   const int c = (int)get_global_id(0);
   if (c >= args.columns) return;
-  const float scale = weight[args.weight_offset + c] * (1.0f / sqrt(variance[args.variance_offset + c] + args.eps));
+  const float scale = weight[args.weight_offset + c] * QUOTIENT(1.0f, ROOT(variance[args.variance_offset + c] + args.eps));
   to[c] = scale;
   to[args.columns + c] = bias[args.bias_offset + c] - mean[args.mean_offset + c] * scale;
 }
@@ -193,7 +194,7 @@ __kernel void norm_apply(ITEM const NormApplyArgs args, __global const float* x,
   }
 }
 
-// Writes the sums of g and of g * (x - mean) over each block.
+// Writes the sums of g and of g * (x - mean) over each block, the sums of even and odd rows apart.
 __kernel void norm_products(ITEM const NormBlocksArgs args, __global const float* dy, __global const float* x,
                             __global const float* moments, __global float* part) {
   FOR_EACH_BLOCK {
@@ -203,16 +204,20 @@ __kernel void norm_products(ITEM const NormBlocksArgs args, __global const float
     __global const float* of = moments + args.moments_offset + c;
     const vec mean = VLOAD(0, of + NORM_MEAN * args.moments_step), scale = VLOAD(0, of + NORM_SCALE * args.moments_step),
               shift = VLOAD(0, of + NORM_SHIFT * args.moments_step);
-    vec sum = SPLAT(0.0f), product = SPLAT(0.0f);
-    for (long r = begin; r < end; ++r) {
-      const vec v = VLOAD(0, from + r * args.x.step);
-      vec g = VLOAD(0, grad + r * args.dy.step);
-      if (args.relu) g = NORMALISED(v, scale, shift) > 0.0f ? g : 0.0f;
-      sum += g;
-      product = fma(g, v - mean, product);
+    vec sum[2] = {SPLAT(0.0f), SPLAT(0.0f)}, product[2] = {SPLAT(0.0f), SPLAT(0.0f)};
+    for (long r = begin; r < end; r += 2) {
+      UNROLL
+      for (int i = 0; i < 2; ++i) {
+        if (r + i == end) continue;
+        const vec v = VLOAD(0, from + (r + i) * args.x.step);
+        vec g = VLOAD(0, grad + (r + i) * args.dy.step);
+        if (args.relu) g = NORMALISED(v, scale, shift) > 0.0f ? g : 0.0f;
+        sum[i] += g;
+        product[i] = fma(g, v - mean, product[i]);
+      }
     }
-    VSTORE(sum, 0, PART(block, 0));
-    VSTORE(product, 0, PART(block, 1));
+    VSTORE(sum[0] + sum[1], 0, PART(block, 0));
+    VSTORE(product[0] + product[1], 0, PART(block, 1));
   }
 }
 
@@ -233,11 +238,11 @@ static void write_coefficients(const NormCoefficientsArgs args, int c, float sum
   moments += args.moments_offset + c;
   const float inverse = moments[NORM_INVERSE * args.moments_step], scale = moments[NORM_SCALE * args.moments_step];
   product *= inverse;
-  const float b = -scale * product / (float)args.rows * inverse;
+  const float b = QUOTIENT(-scale * product, (float)args.rows) * inverse;
   dweight[args.dweight_offset + c] = product;
   dbias[args.dbias_offset + c] = sum;
   to[c] = b;
-  to[args.columns + c] = -scale * sum / (float)args.rows - b * moments[NORM_MEAN * args.moments_step];
+  to[args.columns + c] = QUOTIENT(-scale * sum, (float)args.rows) - b * moments[NORM_MEAN * args.moments_step];
   if (!args.runs) return;
   running += args.running.offset + c;
   drunning += args.drunning.offset + c;

@@ -1,6 +1,7 @@
 // Computes group normalisation (sdk/ops/group_norm.hpp). Every work-item has its own sums, so the bits do not depend on
 // the division of rows and groups.
 #include "common/divide.cl"
+#include "common/exact.cl"
 #include "common/runs.cl"
 #include "norm/group_norm_args.h"
 
@@ -16,13 +17,30 @@
   const int group = (int)((long)get_global_id(0) - r * args.groups);                \
   if (r >= args.rows) return;
 
+// Loads 16 of `count` floats from c on. Those that do not exist are zeros.
+static float16 load_lanes(__global const float* p, int c, int count) {
+  if (c + 16 <= count) return vload16(0, p + c);
+  float some[16];
+  UNROLL
+  for (int j = 0; j < 16; ++j) some[j] = c + j < count ? p[c + j] : 0.0f;
+  return vload16(0, some);
+}
+
+// Adds 16 lanes, of which lane j is a sum over the channels j, j + 16, ...
+static float sum_of_lanes(float16 lanes) {
+  const float8 h8 = lanes.lo + lanes.hi;
+  const float4 h4 = h8.lo + h8.hi;
+  const float2 h2 = h4.lo + h4.hi;
+  return h2.x + h2.y;
+}
+
 // Writes each channel's mean in a row, and the sum of squared differences from it. `part` has two lines for each row.
 __kernel void group_parts(ITEM const GroupNormArgs args, __global const float* x, __global float* part) {
   ROW_AND_CHANNELS
   __global const float* from = x + args.x.offset + r * args.x.step + c;
   vec mean = SPLAT(0.0f), squares = SPLAT(0.0f);
   for (long p = 0; p < args.pixels; ++p) mean += VLOAD(0, from + p * args.channels);
-  mean /= (float)args.pixels;
+  mean = QUOTIENT(mean, SPLAT((float)args.pixels));
   for (long p = 0; p < args.pixels; ++p) {
     const vec d = VLOAD(0, from + p * args.channels) - mean;
     squares = fma(d, d, squares);
@@ -40,17 +58,19 @@ __kernel void group_moments(ITEM const GroupNormArgs args, __global const float*
                                 group * args.each;
   __global const float* squares = part + (2 * r + 1) * args.channels + group * args.each;
   const float terms = (float)(args.pixels * args.each);
-  float mean = 0.0f, sum = 0.0f;
-  for (int c = 0; c < args.each; ++c) mean += means[c];
-  mean /= (float)args.each;
-  for (int c = 0; c < args.each; ++c) {
-    const float d = means[c] - mean;
+  float16 sum = (float16)(0.0f);
+  for (int c = 0; c < args.each; c += 16) sum += load_lanes(means, c, args.each);
+  const float mean = QUOTIENT(sum_of_lanes(sum), (float)args.each);
+  sum = (float16)(0.0f);
+  for (int c = 0; c < args.each; c += 16) {
+    const int16 channel = c + (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const float16 d = channel < args.each ? load_lanes(means, c, args.each) - mean : 0.0f;
     sum = fma(d * (float)args.pixels, d, sum);
-    if (!direct) sum += squares[c];
+    if (!direct) sum += load_lanes(squares, c, args.each);
   }
   moments += args.moments.offset + r * args.moments.step;
   moments[group] = mean;
-  moments[args.groups + group] = 1.0f / sqrt(sum / terms + args.eps);
+  moments[args.groups + group] = QUOTIENT(1.0f, ROOT(QUOTIENT(sum_of_lanes(sum), terms) + args.eps));
 }
 
 // Writes the scale and the shift of each channel of a row.
@@ -109,12 +129,14 @@ __kernel void group_coefficients(ITEM const GroupNormArgs args, __global const f
   to += 3 * r * args.channels + group * args.each;
   const float mean = moments[group], inverse = moments[args.groups + group];
   const float terms = (float)(args.pixels * args.each);
-  float sum = 0.0f, product = 0.0f;
-  for (int c = 0; c < args.each; ++c) {
-    sum = fma(weight[c], part[c], sum);
-    product = fma(weight[c], part[args.channels + c], product);
+  float16 sums = (float16)(0.0f), products = (float16)(0.0f);
+  for (int c = 0; c < args.each; c += 16) {
+    const float16 w = load_lanes(weight, c, args.each);
+    sums = fma(w, load_lanes(part, c, args.each), sums);
+    products = fma(w, load_lanes(part + args.channels, c, args.each), products);
   }
-  const float b = -(product * inverse / terms) * inverse * inverse, added = -(sum / terms) * inverse - b * mean;
+  const float sum = sum_of_lanes(sums), product = sum_of_lanes(products);
+  const float b = -QUOTIENT(product * inverse, terms) * inverse * inverse, added = -QUOTIENT(sum, terms) * inverse - b * mean;
   for (int c = 0; c < args.each; ++c) {
     to[c] = weight[c] * inverse;
     to[args.channels + c] = b;

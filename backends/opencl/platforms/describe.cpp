@@ -259,6 +259,11 @@ mk_device_info describe_device(cl_platform_id platform, cl_device_id device) {
   return info;
 }
 
+bool rounds_quotients(cl_device_id device) {
+  const auto offered = device_value<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG);
+  return (offered & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+}
+
 std::vector<cl_device_id> devices_of(cl_platform_id platform) {
   cl_uint count = 0;
   if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) return {};

@@ -74,4 +74,7 @@ inline constexpr std::string_view kLoadError = "load_error ";
 std::string print(const std::vector<PlatformRecord>& platforms);
 std::vector<PlatformRecord> parse(std::string_view text);
 
+// Returns whether the device promises to round quotients and square roots correctly if a program asks it to.
+bool rounds_quotients(cl_device_id device);
+
 }  // namespace mokume::opencl

@@ -8,6 +8,7 @@ namespace mokume::opencl {
 
 struct Choices {
   std::string numerics;   // "fast" or "strict", as the run asks
+  std::string quotients;  // "device" or "exact": what rounds quotients and square roots (common/exact.cl)
   std::string precision;  // "fp32", "tf32" or "bf16", as the run asks
   std::string units;      // the matrix units that round operands to it, or "none" (units/units.hpp)
   std::string gemm;       // "vector", "tile" or "clblast"

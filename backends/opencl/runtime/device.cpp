@@ -74,6 +74,8 @@ std::string mk_device::built_in_options(const mokume::opencl::BuiltIn& program) 
   const bool fma = (info.flags & MK_DEVICE_FMA) != 0;
   // Oclgrind does not support the code into which LLVM turns `restrict` when it inlines a function.
   const bool checked = (info.flags & MK_DEVICE_INSTRUMENTED) != 0;
-  return program.options + (fma ? "" : " -DNO_FMA") + (checked ? " -Drestrict=" : "") +
-         (is_pocl(info) ? " -DWHOLE_VECTORS" : "");
+  // fma() is slow without the instruction, but OpenCL demands one rounding all the same.
+  const bool exact = choices.quotients == "exact";
+  return program.options + (fma || choices.strict() ? "" : " -DNO_FMA") + (exact ? " -DEXACT" : "") +
+         (checked ? " -Drestrict=" : "") + (is_pocl(info) ? " -DWHOLE_VECTORS" : "");
 }

@@ -23,9 +23,7 @@ std::string all_options(const mk_device& device, const std::string& options) {
   all += wide_offsets(device.info);
   all += hints(device.info);
   if (is_pocl(device.info)) all += " -w";  // PoCL's compiler prints the number of warnings on the user's terminal
-  if ((device_value<cl_device_fp_config>(device.id, CL_DEVICE_SINGLE_FP_CONFIG) &
-       CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
-    all += " -cl-fp32-correctly-rounded-divide-sqrt";
+  if (rounds_quotients(device.id)) all += " -cl-fp32-correctly-rounded-divide-sqrt";
   return options.empty() ? all : all + " " + options;
 }
 

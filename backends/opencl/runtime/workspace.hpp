@@ -11,8 +11,8 @@
 
 namespace mokume::opencl {
 
-inline constexpr size_t kWorkspaces = 5;  // number of slots of a queue
-inline constexpr size_t kNotKept = 4;     // slot that mk_queue::kept() uses for results that it cannot keep
+inline constexpr size_t kWorkspaces = 6;  // number of slots of a queue
+inline constexpr size_t kNotKept = 5;     // slot that mk_queue::kept() uses for results that it cannot keep
 
 // Divides each slot among the members of a group: consecutive parts of `each` bytes, one per member.
 struct MemberSpace {

@@ -104,7 +104,9 @@ Choices choose_units(const sdk::Host& host, const mk_device_info& info, Choices 
 
 std::span<const Tile> unit_tiles() { return kUnitTiles; }
 
-bool with_units(const mk_device& device, const Problem& p) { return p.may_round && unit_of(device.choices) != nullptr; }
+bool with_units(const mk_device& device, const Problem& p) {
+  return p.may_round && !device.choices.strict() && unit_of(device.choices) != nullptr;
+}
 
 std::string unit_macros(const mk_device& device, const Problem& p, const Tile& t) {
   if (!with_units(device, p)) return "";

@@ -6,11 +6,16 @@
 
 #include "gemm/clblast.hpp"
 #include "ops.hpp"
+#include "platforms/describe.hpp"
 #include "runtime/queue.hpp"
 #include "support/files.hpp"
 
 namespace mokume::opencl {
 namespace {
+
+std::vector<std::string> quotients_of(const mk_device& device) {
+  return {device.choices.strict() && !rounds_quotients(device.id) ? "exact" : "device"};
+}
 
 std::vector<std::string> fast_first(const mk_device&) { return {"fast"}; }
 
@@ -111,5 +116,6 @@ void choose_variants(mk_device& device, const Choices& given) {
 }
 
 const VariantSet kNumericsVariants{"numerics", &Choices::numerics, {"fast", "strict"}, {}, fast_first, nullptr};
+const VariantSet kQuotientVariants{"quotients", &Choices::quotients, {"device", "exact"}, {}, quotients_of, nullptr};
 
 }  // namespace mokume::opencl

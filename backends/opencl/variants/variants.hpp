@@ -19,4 +19,7 @@ void choose_variants(mk_device& device, const Choices& given);
 // The choice `numerics`, "fast" or "strict", which a run gives. It precedes all others, which depend on it.
 extern const VariantSet kNumericsVariants;
 
+// The choice `quotients`: "exact" with strict numerics on a device that does not promise to round correctly.
+extern const VariantSet kQuotientVariants;
+
 }  // namespace mokume::opencl

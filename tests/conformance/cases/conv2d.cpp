@@ -58,6 +58,9 @@ void add_kinds(std::vector<Convolution>& list) {
   // A tile has the same window of several images. Most of the gradient's windows lie in the padding.
   list.push_back({"6x5x7_many_small_images", Size::tiny, 29, {6, 5, 7, 4, 4, 1, 1, 0, 0}, 37, x, y, w});
   list.push_back({"7x8x5_many_small_images_strided", Size::tiny, 25, {7, 8, 5, 5, 3, 2, 3, 2, 1}, 20, x, y, w});
+  // Patches have more terms than a block of a product, and the windows are several pieces of the gradient.
+  list.push_back(
+      {"24x23x96_2_groups_dilated_strided", Size::normal, 13, with({24, 23, 96, 3, 3, 2, 2, 2, 2}, 3, 2, 2), 10});
   list.push_back({"30x30x16_dilated", Size::normal, 41, with({30, 30, 16, 3, 3, 1, 1, 2, 2}, 2, 2, 1), 16});
 }
 

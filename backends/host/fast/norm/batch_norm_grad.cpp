@@ -4,6 +4,20 @@
 namespace mokume::host::fast {
 namespace {
 
+// Adds up both lines of blocks in order.
+void add_blocks(const NormBlocks& blocks, float* sum, float* product) {
+  std::fill_n(sum, blocks.columns, 0.0F);
+  std::fill_n(product, blocks.columns, 0.0F);
+  for (int64_t k = blocks.begin; k < blocks.end; ++k) {
+    const float* first = blocks.part + 2 * k * blocks.columns;
+    const float* second = first + blocks.columns;
+    for (int64_t c = 0; c < blocks.columns; ++c) {
+      sum[c] += first[c];
+      product[c] += second[c];
+    }
+  }
+}
+
 void running_grad(const Call& call) {
   const View<const float> moments = call.input(2), running = call.input(3);
   const View<float> out = call.output(call.op.n_outputs - 1);
@@ -27,32 +41,26 @@ void batch_norm_grad(const Call& call) {
   all.shift = moments.row(ops::kNormShift);
   all.relu = call.op.batch_norm.activation == ops::Activation::relu;
   NormParts parts(x.rows, x.columns);
-  parts.for_each_block(call, [&](int64_t block, int64_t first, int64_t count) {
+  parts.for_each_block(call, [&](int64_t first, int64_t count, float* sum, float* product) {
     NormRows n = all;
     n.dy = dy.row(first);
     n.x = x.row(first);
     n.rows = count;
-    call.loops.network->norm_products(n, parts.line(block, 0), parts.line(block, 1));
+    call.loops.norm->block_products(n, sum, product);
   });
-  const auto rows = static_cast<double>(x.rows);
+  float* const sums = call.output(1).data;
+  float* const products = call.output(0).data;
+  parts.merge(call, sums, products, add_blocks);
+  const auto rows = static_cast<float>(x.rows);
   // In each column, dx = a * g + b * x + c.
   std::vector<float> b(static_cast<size_t>(x.columns)), c(b.size());
-  call.for_rows(x.columns, 2 * parts.blocks(), [&](int64_t from, int64_t to) {
-    for (int64_t column = from; column < to; ++column) {
-      double sum = 0, product = 0;
-      for (int64_t block = 0; block < parts.blocks(); ++block) {
-        sum += parts.line(block, 0)[column];
-        product += parts.line(block, 1)[column];
-      }
-      const double inverse = moments.row(ops::kNormInverse)[column], a = all.scale[column];
-      product *= inverse;
-      const double slope = -a * product / rows * inverse;
-      call.output(0).data[column] = static_cast<float>(product);
-      call.output(1).data[column] = static_cast<float>(sum);
-      b[static_cast<size_t>(column)] = static_cast<float>(slope);
-      c[static_cast<size_t>(column)] = static_cast<float>(-a * sum / rows - slope * all.mean[column]);
-    }
-  });
+  for (int64_t column = 0; column < x.columns; ++column) {
+    const float inverse = moments.row(ops::kNormInverse)[column], scale = all.scale[column];
+    const float product = products[column] * inverse, slope = -scale * product / rows * inverse;
+    products[column] = product;
+    b[static_cast<size_t>(column)] = slope;
+    c[static_cast<size_t>(column)] = -scale * sums[column] / rows - slope * all.mean[column];
+  }
   if (ops::norm_drunning(call.op) != nullptr) running_grad(call);
   if (ops::norm_dx(call.op) == nullptr) return;
   const View<float> dx = call.output(2);
@@ -66,7 +74,7 @@ void batch_norm_grad(const Call& call) {
     n.x = x.row(from);
     n.out = dx.row(from);
     n.rows = to - from;
-    call.loops.network->norm_grad(n);
+    call.loops.norm->grad(n);
   });
 }
 
