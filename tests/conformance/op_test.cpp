@@ -79,30 +79,6 @@ bool strict() {
   return choices != nullptr && std::string(choices).find("numerics=strict") != std::string::npos;
 }
 
-// Expects the same bits in every output. All NaNs are one value, and so are both zeros (docs/explained/numbers.md).
-void expect_same_values(const Problem& problem, const std::vector<Words>& got, const std::vector<Words>& want) {
-  for (uint32_t o = 0; o < problem.op.n_outputs; ++o) {
-    const mk_tensor& out = problem.op.outputs[o];
-    const size_t memory = Problem::memory_of(out);
-    const auto same = [&](uint32_t a, uint32_t b) {
-      if (a == b || out.dtype == MK_I32) return a == b;
-      const float x = as_float(a), y = as_float(b);
-      return x == y || (std::isnan(x) && std::isnan(y));
-    };
-    int wrong = 0;
-    std::ostringstream first;
-    for (int64_t r = 0; r < out.rows; ++r)
-      for (int64_t c = 0; c < out.columns; ++c) {
-        const size_t at = Problem::place(out, r, c);
-        const uint32_t a = got[memory][at], b = want[memory][at];
-        if (!same(a, b) && ++wrong <= 3)
-          first << "\n  (" << r << ", " << c << "): " << std::hexfloat << as_float(a) << ", host " << as_float(b);
-      }
-    EXPECT_EQ(wrong, 0) << "strict: " << ops::text(problem.op) << ": of " << out.rows * out.columns
-                        << " elements of output " << o << " differ from the host's; the first:" << first.str();
-  }
-}
-
 // Returns whether the device leaves this op to the host backend.
 bool denied(DeviceUnderTest& dut, const Problem& problem) {
   return dut.table().supports(dut.device(), &problem.op) == MK_SUPPORT_NO;
@@ -130,6 +106,29 @@ void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const
 }
 
 }  // namespace
+
+void expect_same_values(const Problem& problem, const std::vector<Words>& got, const std::vector<Words>& want) {
+  for (uint32_t o = 0; o < problem.op.n_outputs; ++o) {
+    const mk_tensor& out = problem.op.outputs[o];
+    const size_t memory = Problem::memory_of(out);
+    const auto same = [&](uint32_t a, uint32_t b) {
+      if (a == b || out.dtype == MK_I32) return a == b;
+      const float x = as_float(a), y = as_float(b);
+      return x == y || (std::isnan(x) && std::isnan(y));
+    };
+    int wrong = 0;
+    std::ostringstream first;
+    for (int64_t r = 0; r < out.rows; ++r)
+      for (int64_t c = 0; c < out.columns; ++c) {
+        const size_t at = Problem::place(out, r, c);
+        const uint32_t a = got[memory][at], b = want[memory][at];
+        if (!same(a, b) && ++wrong <= 3)
+          first << "\n  (" << r << ", " << c << "): " << std::hexfloat << as_float(a) << ", wanted " << as_float(b);
+      }
+    EXPECT_EQ(wrong, 0) << "strict: " << ops::text(problem.op) << ": of " << out.rows * out.columns
+                        << " elements of output " << o << " differ from the host's; the first:" << first.str();
+  }
+}
 
 void expect_near_oracle(Machine& machine, const OpCases& op, const Problem& problem, const std::vector<Words>& got) {
   const std::vector<Words> want = run(machine.oracle(), problem);
