@@ -8,8 +8,10 @@
 namespace mokume::host {
 namespace {
 
-constexpr int64_t kMostRows = 252, kMostColumns = 512;  // of a part, whose operands stay in the second-level cache
+constexpr int64_t kMostRows = 504, kMostColumns = 512;  // a block of b stays in the second-level cache
 constexpr int64_t kRowStep = kBlockTerms + 16;          // keeps equal terms of copied rows in different cache sets
+constexpr int64_t kCloseSets = 128;                     // rows at multiples of these floats share few cache sets
+constexpr int64_t kNear = 256;                          // rows of b at such distances need no packing
 constexpr int64_t kFewRows = 12;                        // so few rows of a do not repay packing b
 constexpr int64_t kFewColumns = 96;                     // so few columns of b do not repay copying a
 
@@ -89,10 +91,10 @@ class Multiplication {
   bool multiply(int64_t row, int64_t column, int64_t block) const {
     const int64_t rows = std::min(parts_.rows.each, p_.out.rows - row);
     const int64_t columns = std::min(parts_.columns.each, p_.out.columns - column);
-    const bool packs = p_.transpose_b || rows > kFewRows || columns < kFewestInPlace;
-    const bool copies = columns >= kFewColumns && rows > 1;
+    const bool packs = p_.transpose_b || columns < kFewestInPlace || (rows > kFewRows && p_.b.stride > kNear);
+    const bool copies = columns >= kFewColumns && rows > 1 && (p_.transpose_a || p_.a.stride % kCloseSets == 0);
     float* const packed =
-        kept_memory(Use::product_parts, kMostRows * kRowStep + round_up_columns(columns) * kBlockTerms);
+        kept_memory(Use::product_parts, (copies ? rows * kRowStep : 0) + round_up_columns(columns) * kBlockTerms);
     if (packed == nullptr) return false;
     float* const copied = packed + round_up_columns(columns) * kBlockTerms;
     for (int64_t b = block; b < std::min(block + parts_.blocks.each, blocks()); ++b) {
@@ -147,6 +149,19 @@ class Multiplication {
 
 }  // namespace
 
-void multiply_strictly(const Call& call, const StrictProduct& product) { Multiplication(call, product).run(); }
+// Treats a column as a row, because the loops write rows in vectors.
+void multiply_strictly(const Call& call, const StrictProduct& p) {
+  if (p.out.columns > 1 || p.out.stride != 1 || p.bias != nullptr) return Multiplication(call, p).run();
+  const StrictProduct turned{.transpose_a = !p.transpose_b,
+                             .transpose_b = !p.transpose_a,
+                             .alpha = p.alpha,
+                             .beta = p.beta,
+                             .k = p.k,
+                             .a = p.b,
+                             .b = p.a,
+                             .out = {p.out.data, 1, p.out.rows, p.out.rows},
+                             .relu = p.relu};
+  Multiplication(call, turned).run();
+}
 
 }  // namespace mokume::host

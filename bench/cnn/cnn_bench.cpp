@@ -1,13 +1,14 @@
 // Measures images per second of training and inference of the published networks on one device, and prints one JSON
 // line. bench/peers/cnn_torch.py alternates this program with PyTorch.
 //
-//   cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]
+//   cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE [NUMERICS]]
 //       NETWORK: guide, lightning or N,KERNEL,HIDDEN (see networks.hpp), or a file NAME.json with "input": [height,
 //           width, channels] ([features] for rows), "layers" and "optimizer" with all their keys
 //       floor: alternates training with passes over other memory that do only the minimum of every step: they read each
 //           weight once, and then read and write the weight and its momentum. Prints the share of this minimum in a
 //           step. The two alternate because the bandwidth of shared memory may double from one second to the next.
 //       together: trains N networks in one stack, and counts the images of all networks
+//       NUMERICS: fast (the default) or strict
 //
 // The images are generated and resident. Timing starts after a warm-up that builds the kernels.
 #include <algorithm>
@@ -193,7 +194,7 @@ Case published_or_file(const std::string& name) {
 int run(int argc, char** argv) {
   if (argc < 5)
     throw Error(MK_INVALID_ARGUMENT,
-                "usage: cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]");
+                "usage: cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE [NUMERICS]]");
   auto [settings, input] = published_or_file(argv[1]);
   settings.batch_size = std::stoll(argv[2]);
   settings.epochs = 1'000'000;
@@ -208,7 +209,8 @@ int run(int argc, char** argv) {
   sdk::call(table->enumerate, table->self, &info[0], 8U, &count);
   if (count == 0) throw Error(MK_DEVICE_ERROR, "no device of " + backend);
   // Uses, from the first step on, the variants to which long training switches.
-  const device::Choices choices = backend == "opencl" ? device::Choices{{"sequence", "always"}} : device::Choices{};
+  device::Choices choices = backend == "opencl" ? device::Choices{{"sequence", "always"}} : device::Choices{};
+  if (argc > 6) choices["numerics"] = argv[6];
   const auto opened = device::Device::open({backend, 0, table, info[0]}, choices, uint64_t{20} << 30, nullptr);
   const sdk::Device device(opened->services());
 

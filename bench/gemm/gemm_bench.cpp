@@ -1,6 +1,9 @@
-// Compares GEMM of the opencl backend, through the C boundary, with oneDNN's sgemm on the same cores.
+// Compares GEMM of a backend, through the C boundary, with oneDNN's sgemm on the same cores.
 //
-//   gemm_bench [DEVICE] [ROUNDS] [PLUGIN]     defaults: Portable (PoCL), 9, the opencl.so of this build
+//   gemm_bench [DEVICE] [ROUNDS] [PLUGIN] [NUMERICS]     defaults: Portable (PoCL), 9, the opencl.so of this build,
+//   fast
+//
+// The host backend (PLUGIN host.so, DEVICE empty) multiplies on one thread here, so pin the program to one core.
 //
 // The two sides alternate, so that other load on the machine affects both equally. A row shows the medians over the
 // rounds and the median of the rounds' ratios. Data is on the device before the clock starts, as in a run. If a
@@ -21,6 +24,7 @@
 #include "abi/plugin.h"
 #include "sdk/ops.hpp"
 #include "sdk/philox.hpp"
+#include "sdk/plugin.hpp"
 #include "support/paths.hpp"
 
 namespace {
@@ -43,7 +47,10 @@ constexpr Shape kShapes[] = {{512, 512, 512, false},
                              {10, 128, 57600, false},
                              {10, 57600, 128, true},
                              {128, 128, 9216, false},
-                             {128, 9216, 128, true}};
+                             {128, 9216, 128, true},
+                             {128, 100, 784, false},
+                             {1000, 10, 128, false},
+                             {5000, 1, 784, true}};
 
 int cores() {
   cpu_set_t set;
@@ -84,18 +91,21 @@ const mk_backend* load(const std::string& path, const mk_host* host) {
   return static_cast<const mk_backend*>(table);
 }
 
-mk_device* open(const mk_backend& backend, const std::string& wanted) {
+mk_device* open(const mk_backend& backend, const std::string& wanted, const char* numerics) {
   mk_device_info infos[32];
   uint32_t count = 0;
   sdk::call(backend.enumerate, backend.self, infos, 32U, &count);
   for (uint32_t i = 0; i < std::min(count, 32U); ++i) {
     if ((std::string(infos[i].platform) + " " + infos[i].name).find(wanted) == std::string::npos) continue;
     mk_device* device = nullptr;
-    sdk::call(backend.open, backend.self, i, static_cast<const mk_choice*>(nullptr), 0U, &device);
+    mk_choice choice{};
+    sdk::set_text(choice.key, "numerics");
+    sdk::set_text(choice.value, numerics);
+    sdk::call(backend.open, backend.self, i, &choice, 1U, &device);
     std::printf("%s: %s\n", infos[i].platform, infos[i].name);
     return device;
   }
-  throw Error(MK_INVALID_ARGUMENT, "no OpenCL device is called " + wanted);
+  throw Error(MK_INVALID_ARGUMENT, "no device is called " + wanted);
 }
 
 std::vector<float> numbers(int64_t count, uint32_t id) {
@@ -209,7 +219,7 @@ int main(int argc, char** argv) {
     const std::string library = argc > 3 ? argv[3] : test::libraries() + "/backends/opencl.so";
     const mk_backend* backend = load(library, &host);
     set_openmp_threads(cores());
-    mk_device* device = open(*backend, wanted);
+    mk_device* device = open(*backend, wanted, argc > 4 ? argv[4] : "fast");
     std::printf("%d cores, median of %d alternating rounds\n\n", cores(), rounds);
     std::printf("| m x n x k                   | mokume  | oneDNN  | ratio |\n");
     std::printf("|                             | GFLOP/s | GFLOP/s |       |\n|---|---|---|---|\n");

@@ -123,7 +123,7 @@ void expect_same_values(const Problem& problem, const std::vector<Words>& got, c
         const size_t at = Problem::place(out, r, c);
         const uint32_t a = got[memory][at], b = want[memory][at];
         if (!same(a, b) && ++wrong <= 3)
-          first << "\n  (" << r << ", " << c << "): " << std::hexfloat << as_float(a) << ", wanted " << as_float(b);
+          first << "\n  (" << r << ", " << c << "): " << std::hexfloat << as_float(a) << ", host " << as_float(b);
       }
     EXPECT_EQ(wrong, 0) << "strict: " << ops::text(problem.op) << ": of " << out.rows * out.columns
                         << " elements of output " << o << " differ from the host's; the first:" << first.str();

@@ -104,11 +104,11 @@ struct OpCases {
 std::vector<double> sum_of_magnitudes(const Problem& problem, uint32_t output, const std::vector<Words>& want,
                                       Machine& machine);
 
-// Expects the same bits in every output. All NaNs are one value, and so are both zeros (docs/explained/numbers.md).
-void expect_same_values(const Problem& problem, const std::vector<Words>& got, const std::vector<Words>& want);
-
 // Expects that all outputs of the op differ from the oracle's by at most the op's tolerance.
 void expect_near_oracle(Machine& machine, const OpCases& op, const Problem& problem, const std::vector<Words>& got);
+
+// Expects the same values in every output. All NaNs are one value, and so are both zeros (docs/explained/numbers.md).
+void expect_same_values(const Problem& problem, const std::vector<Words>& got, const std::vector<Words>& want);
 
 // Returns the cases of every op, by code. Each file of cases/ adds its cases with one AddCases at namespace scope.
 std::vector<OpCases>& all_cases();

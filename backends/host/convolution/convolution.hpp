@@ -41,7 +41,7 @@ inline Convolution convolution_of(const Call& call) {
 void normalise(const Call& call, const NormRows& norm, float* pixels, int64_t count);
 
 // Computes the convolution by direct.hpp or filtering.hpp. Neither takes all convolutions.
-bool is_without_patches(const Call& call, const ops::Window& w, int64_t filters);
+bool is_without_patches(const Call& call, int64_t filters);
 void convolve_without_patches(const Call& call, const Convolution& c);
 
 }  // namespace mokume::host

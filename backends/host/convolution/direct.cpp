@@ -134,10 +134,6 @@ Band band_of(const ops::Window& w, const float* image, int64_t group, int64_t fi
   return {memory, columns * channels};
 }
 
-bool is_direct(const Call& call, const ops::Window& w) {
-  return call.loops.convolve != nullptr && (call.strict || !w.dilated());
-}
-
 void convolve_directly(const Call& call, const Convolution& c) {
   const PaddedWeights weights(c);
   const Bands bands(c);
@@ -166,9 +162,7 @@ void normalise(const Call& call, const NormRows& norm, float* pixels, int64_t co
   call.loops.norm->apply(here);
 }
 
-bool is_without_patches(const Call& call, const ops::Window& w, int64_t filters) {
-  return is_direct(call, w) && filters > 0;
-}
+bool is_without_patches(const Call& call, int64_t filters) { return is_direct(call) && filters > 0; }
 
 void convolve_without_patches(const Call& call, const Convolution& c) {
   if (is_filtered(call, c)) return convolve_by_filtering(call, c);
@@ -182,7 +176,7 @@ bool convolve_and_normalise(const Call& call, const mk_op& next) {
   const mk_tensor &y = call.op.outputs[0], &x = next.inputs[0], &out = next.outputs[0];
   const int64_t channels = call.op.inputs[1].columns;
   const auto begins_as = [&](const mk_tensor& a) { return a.buffer == y.buffer && a.offset == y.offset; };
-  if (w.groups > 1 || !is_without_patches(call, w, channels) || !side_by_side(y) || !begins_as(x) || !begins_as(out) ||
+  if (w.groups > 1 || !is_without_patches(call, channels) || !side_by_side(y) || !begins_as(x) || !begins_as(out) ||
       x.columns != channels || x.row_stride != channels || out.row_stride != channels ||
       x.rows * channels != y.rows * y.columns)
     return false;

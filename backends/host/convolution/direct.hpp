@@ -6,9 +6,8 @@
 
 namespace mokume::host {
 
-// Returns whether convolve_directly() computes a convolution with this window. It is slower than patches if the window
-// is dilated, but strict numerics need its chains.
-bool is_direct(const Call& call, const ops::Window& w);
+// Returns whether convolve_directly() computes convolutions here: the instruction set needs fused multiply-adds.
+inline bool is_direct(const Call& call) { return call.loops.convolve != nullptr; }
 
 // Throws Error(MK_OUT_OF_MEMORY) if there is no memory for a band.
 void convolve_directly(const Call& call, const Convolution& c);

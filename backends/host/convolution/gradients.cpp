@@ -20,7 +20,7 @@ struct Phase {
   int64_t first;   // the first pixel
   int64_t pixels;  // they are `stride` apart
   int64_t weight, weight_step, weights;
-  int64_t dilation, pad;  // of a convolution of dy with these weights
+  int64_t dilation, pad;  // a convolution of dy with these weights has this dilation and padding
 
   Phase(int64_t side, int64_t kernel, int64_t stride, int64_t dilated, int64_t padding, int64_t phase)
       : first((phase - padding % stride + stride) % stride),
@@ -221,12 +221,10 @@ bool sum_pieces(const Call& call, const ops::Window& w, const WeightPieces& p, i
 
 }  // namespace
 
-// In fast numerics, channels and filters must fill vectors. Pixels that no weight reaches, as between small windows,
-// are zeros.
+// Pixels that no weight reaches, as between small windows, are zeros.
 bool grad_input_without_patches(const Call& call, const ops::Window& w) {
-  constexpr int64_t kFewest = 8;
+  if (!is_direct(call)) return false;
   const bool sparse = w.kernel_h < w.stride_h || w.kernel_w < w.stride_w || w.dilated();
-  if (!is_direct(call, w) || (!call.strict && (sparse || w.group_channels() < kFewest))) return false;
   const View<float> dx = call.output();
   if (sparse)
     call.for_rows(dx.rows, dx.columns, [&](int64_t from, int64_t to) {
@@ -238,11 +236,10 @@ bool grad_input_without_patches(const Call& call, const ops::Window& w) {
 }
 
 bool grad_weight_without_patches(const Call& call, const ops::Window& w) {
-  constexpr int64_t kFewest = 8;
   const View<const float> x = call.input(0);
   const View<float> dweight = call.output();
   const int64_t n = dweight.columns;
-  if (!is_direct(call, w) || (!call.strict && n / w.groups < kFewest) || x.rows == 0 || n == 0) return false;
+  if (!is_direct(call) || x.rows == 0 || n == 0) return false;
   const WeightPieces pieces(w, x.rows, n, side_by_side(call.op.inputs[1]));
   const int64_t at_once = pieces.at_once();
   const Scratch sums = scratch_of(at_once * pieces.size);

@@ -11,7 +11,7 @@ void conv2d(const Call& call) {
   const ops::Window w = ops::window_of(call.op.conv2d.window);
   const mk_tensor &x = call.op.inputs[0], &weight = call.op.inputs[1], &y = call.op.outputs[0];
   if (is_depthwise(w) && weight.columns > 0) return depthwise(call);
-  if (is_without_patches(call, w, weight.columns)) return convolve_without_patches(call, convolution_of(call));
+  if (is_without_patches(call, weight.columns)) return convolve_without_patches(call, convolution_of(call));
   const mk_tensor bias = call.op.n_inputs == 3 ? call.op.inputs[2] : mk_tensor{};
   const auto activation = call.op.conv2d.activation;
   const auto run = [&](OpFunction function, const mk_op& op) { function(call.with(op)); };

@@ -65,6 +65,16 @@ struct TileColumns {
   int64_t first, skip, end;
 };
 
+// Fetches the outputs of a tile while their sums run.
+template <int kRows>
+inline void fetch(const ProductBlock& p, const TileColumns& columns, int64_t at) {
+  const float* out = p.out + at * p.out_step;
+  for (int r = 0; r < kRows; ++r, out += p.out_step) {
+    __builtin_prefetch(out + columns.first, 1);
+    __builtin_prefetch(out + columns.end - 1, 1);
+  }
+}
+
 template <class Vector, int kVectors, int kRows>
 void product_tile(const ProductBlock& p, const TileColumns& columns, int64_t b_row, int64_t at) {
   using Of = LanesOf<Vector>;
@@ -74,6 +84,7 @@ void product_tile(const ProductBlock& p, const TileColumns& columns, int64_t b_r
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) sum[r][v] = Vector{};
+  fetch<kRows>(p, columns, at);
   const int64_t step = p.a_row, next = p.a_k;
   const float* x[kQuads];  // few registers hold all addresses of a step
   for (int q = 0; q < kQuads; ++q) x[q] = p.a + (at + 4 * q) * step;
@@ -154,9 +165,12 @@ void narrow_panel(const ProductBlock& p) {
 template <int kVectors>
 int64_t wide_in_place(const ProductBlock& p, int64_t c) {
   constexpr int64_t kColumns = kVectors * Wide::kCount;
-  if (p.rows > rows_of_tile(kVectors)) return c;
+  constexpr int kMost = rows_of_tile(kVectors);
+  if (p.rows > 2 * kMost) return c;
   for (; c + kColumns <= p.columns; c += kColumns)
-    rows_of_columns<Widest, kVectors>(p, {p.b + c, c, 0, c + kColumns}, p.b_row, 0, p.rows);
+    for_tiles<kMost>(p.rows, [&](int64_t at, int64_t rows) {
+      rows_of_columns<Widest, kVectors>(p, {p.b + c, c, 0, c + kColumns}, p.b_row, at, rows);
+    });
   return c;
 }
 
@@ -185,13 +199,14 @@ void multiply(const ProductBlock& p) {
 typedef int32_t Order __attribute__((vector_size(16)));
 #endif
 
-// Copies the transpose of rows x columns elements.
+// Copies the transpose of rows x columns elements. Fetches rows ahead, because a run along a row is short.
 void transpose(const float* from, int64_t from_step, int64_t rows, int64_t columns, float* to, int64_t to_step) {
   using Of = LanesOf<Four>;
   const int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
-  for (int64_t c = 0; c < whole_columns; c += 4)
-    for (int64_t r = 0; r < whole_rows; r += 4) {
+  for (int64_t r = 0; r < whole_rows; r += 4)
+    for (int64_t c = 0; c < whole_columns; c += 4) {
       const float* x = from + r * from_step + c;
+      __builtin_prefetch(x + (8 + c / 4 % 4) * from_step);
       const Four p = Of::load(x), q = Of::load(x + from_step), s = Of::load(x + 2 * from_step),
                  t = Of::load(x + 3 * from_step);
       const Four low = MOKUME_SHUFFLE(p, q, 0, 4, 1, 5), high = MOKUME_SHUFFLE(p, q, 2, 6, 3, 7);
@@ -207,19 +222,25 @@ void transpose(const float* from, int64_t from_step, int64_t rows, int64_t colum
 }
 
 void pack_panels(const ProductSource& s, float* to) {
-  const int64_t width = panel_of(s.columns);
-  for (int64_t first = 0; first < s.columns; first += width, to += width * s.rows) {
-    const int64_t columns = s.columns - first < width ? s.columns - first : width;
-    if (s.transposed) {
-      transpose(s.from + first * s.step, s.step, columns, s.rows, to, width);
-    } else if (columns == kPanel) {
-      for (int64_t r = 0; r < s.rows; ++r) memcpy(to + r * width, s.from + r * s.step + first, kPanel * sizeof(float));
-    } else {
-      for (int64_t r = 0; r < s.rows; ++r)
-        for (int64_t c = 0; c < columns; ++c) to[r * width + c] = s.from[r * s.step + first + c];
-    }
-    for (int64_t r = 0; columns < width && r < s.rows; ++r)
-      for (int64_t c = columns; c < width; ++c) to[r * width + c] = 0.0F;
+  const int64_t width = panel_of(s.columns), whole = s.columns / width * width, rest = s.columns - whole;
+  float* const last = to + whole * s.rows;
+  if (s.transposed) {
+    for (int64_t first = 0; first < whole; first += width)
+      transpose(s.from + first * s.step, s.step, width, s.rows, to + first * s.rows, width);
+    transpose(s.from + whole * s.step, s.step, rest, s.rows, last, width);
+    for (int64_t r = 0; rest > 0 && r < s.rows; ++r)
+      for (int64_t c = rest; c < width; ++c) last[r * width + c] = 0.0F;
+    return;
+  }
+  for (int64_t r = 0; r < s.rows; ++r) {
+    const float* row = s.from + r * s.step;
+    float* panel = to + r * width;
+    if (width == kPanel)
+      for (int64_t first = 0; first < whole; first += kPanel, panel += kPanel * s.rows)
+        memcpy(panel, row + first, kPanel * sizeof(float));
+    else
+      for (int64_t c = 0; c < whole; ++c) panel[c] = row[c];  // only one panel is narrow
+    for (int64_t c = 0; rest > 0 && c < width; ++c) last[r * width + c] = c < rest ? row[whole + c] : 0.0F;
   }
 }
 
