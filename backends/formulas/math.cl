@@ -30,6 +30,7 @@ FORMULA vec exp_f32(vec x) {
 
 // Returns 1 / x for normal x > 0 below 2^126, within 1 ulp: guesses from the exponent and takes four Newton steps. Does
 // not divide, because OpenCL C leaves the rounding of quotients to the device.
+#ifndef DIVIDES
 FORMULA vec reciprocal(vec x) {
   vec y = AS_VEC((ivec)(0x7EF311C3) - AS_IVEC(x));
   y = fma(y, fma(-x, y, SPLAT(1.0f)), y);
@@ -37,6 +38,10 @@ FORMULA vec reciprocal(vec x) {
   y = fma(y, fma(-x, y, SPLAT(1.0f)), y);
   return fma(y, fma(-x, y, SPLAT(1.0f)), y);
 }
+#else
+// Without fma, where results differ anyway, the steps would cost twice as much as a quotient.
+FORMULA vec reciprocal(vec x) { return QUOTIENT(SPLAT(1.0f), x); }
+#endif
 
 // Returns tanh(x) within 2 ulp: an odd polynomial with relative error 1e-8 up to 0.55, and 1 - 2 / (exp(2|x|) + 1)
 // above. NaN gives NaN.

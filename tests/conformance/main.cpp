@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
     add_option_oracle_tests(machine);
     add_augment_oracle_tests(machine);
     add_host_tests(machine);
+    add_formula_tests();
     add_refusal_tests(machine);
     for (auto& device : machine.devices()) {
       add_handle_tests(machine, *device);

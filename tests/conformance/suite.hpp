@@ -37,5 +37,6 @@ void add_network_oracle_tests(Machine& machine);
 void add_option_oracle_tests(Machine& machine);
 void add_augment_oracle_tests(Machine& machine);
 void add_host_tests(Machine& machine);  // guarantees that only the host backend makes
+void add_formula_tests();               // the functions that backends share, against libm
 
 }  // namespace mokume::conformance

@@ -37,6 +37,7 @@ std::vector<std::string> of(const std::string& path, const std::string& text) {
                      {"core/base/files.hpp", ""},
                      {"core/device/device.hpp", ""},
                      {"core/sdk/error.hpp", ""},
+                     {"backends/formulas/math.cl", ""},
                      {"backends/opencl/platform.hpp", ""},
                      {"backends/host/ops/gemm.hpp", ""}});
 }
@@ -85,6 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"backends/host/x.cpp", "#include \"opencl/platform.hpp\""},
         Case{"backends/host/x.cpp", "#include \"platform.hpp\""},
         Case{"plugins/svc/x.cpp", "#include \"device/device.hpp\""},
+        Case{"plugins/svc/x.cpp", "#include \"formulas/math.cl\""},
         Case{"transports/mpi/x.cpp", "#include \"cluster/node.hpp\""},
         // calls
         Case{"core/device/x.cpp", "const char* s = getenv(\"HOME\");"},
@@ -110,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"transports/mpi/x.cpp", "#include <mpi.h>\n#include \"abi/transport.h\""},
         Case{"backends/opencl/x.cpp", "#include <CL/cl.h>\n#include <clblast_c.h>\n#include \"platform.hpp\""},
         Case{"backends/host/ops/x.cpp", "#include \"ops/gemm.hpp\"\n#include \"gemm.hpp\""},
-        Case{"backends/host/x.cpp", "#include \"generated_table.hpp\""},
+        Case{"backends/host/x.cpp", "#include \"generated_table.hpp\"\n#include \"formulas/math.cl\""},
         Case{"plugins/svc/x.cpp", "#include \"sdk/error.hpp\"\n#include \"smo.embed.hpp\"\n#include <data/none.h>"},
         Case{"core/registry/x.cpp", "dlopen(path, RTLD_NOW);"},
         Case{"core/base/x.cpp", "// std::cout << rand() /* dlopen( */\nauto s = \"getenv(\"; char c = '\"';"},

@@ -250,11 +250,14 @@ class Checker {
            paths_.count(module + include.name) != 0;
   }
 
-  // A library that is loaded at run time may include the ABI, the SDK above it, and itself. Models share one folder.
+  // A library that is loaded at run time may include the ABI, the SDK above it, and itself. Models share one folder,
+  // and backends share another.
   void check_library_include(const Include& include) {
     const std::string first = include.name.substr(0, include.name.find('/'));
     if (first == "abi" || first == "sdk") return;
     if (first == "storage" && paths_.count("plugins/" + include.name) != 0 && starts_with(source_->path, "plugins/"))
+      return;
+    if (first == "formulas" && paths_.count("backends/" + include.name) != 0 && starts_with(source_->path, "backends/"))
       return;
     const std::string module = first_parts(source_->path, 2);
     // The module's own build generates a bare name without a file in the tree.

@@ -39,6 +39,9 @@ FORMULA vec copysign(vec size, vec sign) { return __builtin_copysignf(size, sign
 #define NAN __builtin_nanf("")
 #define INFINITY __builtin_inff()
 #define STEP_NUMBERS StepNumbers&
+#if !defined(__FMA__) && !defined(__aarch64__) && !defined(MOKUME_HOST_EXACT)
+#define DIVIDES
+#endif
 
 #include "formulas/activations.cl"
 #include "formulas/average.cl"

@@ -8,18 +8,22 @@
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
-struct Largest {
-  float value;    // NaN if any element is NaN
-  int64_t first;  // -1 if any element is NaN
-};
-
-Largest largest_of(const float* x, int64_t n) {
-  int64_t best = 0;
-  for (int64_t c = 0; c < n; ++c) {
-    if (x[c] != x[c]) return {x[c], -1};
-    if (x[c] > x[best]) best = c;
+// Returns the largest element, or NaN if any element is NaN.
+float largest_of(const float* x, int64_t n) {
+  float largest = x[0];
+  bool good = true;
+  for (int64_t i = 0; i < n; ++i) {
+    good = good & (x[i] == x[i]);
+    largest = x[i] > largest ? x[i] : largest;
   }
-  return {x[best], best};
+  return good ? largest : NAN;
+}
+
+// Returns whether x[place] is the first of the largest elements.
+bool is_first(const float* x, float largest, int64_t place) {
+  bool is = x[place] == largest;
+  for (int64_t i = 0; i < place; ++i) is = is & (x[i] != largest);
+  return is;
 }
 
 // Computes e[i] = exp(x[i] - largest). e may be x.
@@ -42,7 +46,7 @@ float sum_of_exponentials(const float* x, float largest, float* kept, int64_t n)
 }
 
 void softmax(const float* x, float* out, int64_t n) {
-  float largest = largest_of(x, n).value;
+  float largest = largest_of(x, n);
   if (fabs(largest) == INFINITY) largest = NAN;
   const float share = reciprocal(sum_of_exponentials(x, largest, out, n));
   for (int64_t i = 0; i < n; ++i) out[i] *= share;
@@ -72,15 +76,16 @@ void softmax_loss(const SoftmaxLossRow& row) {
   const float *x = row.logits, scale = row.scale;
   float* grad = row.grad;
   const int64_t n = row.n, target = row.target;
-  const Largest largest = largest_of(x, n);
-  const float at_target = x[target] - largest.value;
+  const float largest = largest_of(x, n);
+  const bool hit = is_first(x, largest, target);
+  const float at_target = x[target] - largest;
   float below = 0.0F;
-  for (int64_t i = 0; !row.plain && i < n; ++i) below += largest.value - x[i];
-  const float sum = sum_of_exponentials(x, largest.value, grad, n), log_sum = log_f32(sum);
+  for (int64_t i = 0; row.smoothing > 0.0F && i < n; ++i) below += largest - x[i];
+  const float sum = sum_of_exponentials(x, largest, grad, n), log_sum = log_f32(sum);
   float loss = log_sum - at_target;
   const float factor = row.plain ? 1.0F : general_loss(row, log_sum, below, &loss);
   row.out[0] = loss;
-  row.out[1] = largest.first == target ? 1.0F : 0.0F;
+  row.out[1] = hit ? 1.0F : 0.0F;
   if (grad == nullptr) return;
   const float share = reciprocal(sum), p = grad[target] * share;
   if (row.plain) {
@@ -94,33 +99,23 @@ void softmax_loss(const SoftmaxLossRow& row) {
 }
 
 // Holds 16 sums of squares in vectors of the instruction set.
-constexpr int64_t kSquares = 16, kVector = LanesOf<Widest>::kCount, kVectors = kSquares / kVector;
+using OfWidest = LanesOf<Widest>;
+constexpr int64_t kSquares = 16, kVector = OfWidest::kCount, kVectors = kSquares / kVector;
 
 struct Squares {
   Widest part[kVectors]{};
+
+  void add(int64_t p, Widest d) { part[p] = fused(d, d, part[p]); }
+
+  // Adds the lanes in halves.
+  float sum() const {
+    float all[kSquares];
+    memcpy(all, part, sizeof all);
+    const auto four_from = [&](int64_t at) { return LanesOf<Four>::load(all + at); };
+    const Four four = (four_from(0) + four_from(8)) + (four_from(4) + four_from(12));
+    return (four[0] + four[2]) + (four[1] + four[3]);
+  }
 };
-
-// Adds the squares of up to 16 elements.
-inline void add_squares(Squares& squares, const float* x, int64_t n) {
-  float rest[kSquares] = {};
-  if (n < kSquares) {
-    memcpy(rest, x, static_cast<size_t>(n) * sizeof(float));
-    x = rest;
-  }
-  for (int64_t p = 0; p < kVectors; ++p) {
-    const Widest v = LanesOf<Widest>::load(x + p * kVector);
-    squares.part[p] = fused(v, v, squares.part[p]);
-  }
-}
-
-// Adds the sums in halves.
-inline float sum_of(const Squares& squares) {
-  float all[kSquares];
-  memcpy(all, &squares, sizeof all);
-  for (int64_t half = kSquares / 2; half > 0; half /= 2)
-    for (int64_t j = 0; j < half; ++j) all[j] += all[j + half];
-  return all[0];
-}
 
 // Sums some rows at once, because the next addition to a lane waits for the previous one.
 template <int count>
@@ -129,14 +124,14 @@ void norms(const NormedRows& rows, int64_t first) {
   const float* x = rows.x + first * rows.stride;
   int64_t c = 0;
   for (; c + kSquares <= rows.columns; c += kSquares)
-    for (int r = 0; r < count; ++r) add_squares(squares[r], x + r * rows.stride + c, kSquares);
-  if (c < rows.columns)
-    for (int r = 0; r < count; ++r) add_squares(squares[r], x + r * rows.stride + c, rows.columns - c);
-  for (int r = 0; r < count; ++r) rows.norm2[first + r] = sum_of(squares[r]);
+    for (int r = 0; r < count; ++r)
+      for (int64_t p = 0; p < kVectors; ++p) squares[r].add(p, OfWidest::load(x + r * rows.stride + c + p * kVector));
+  for (int64_t p = 0; p < kVectors && c < rows.columns; ++p, c += kVector)
+    for (int r = 0; r < count; ++r) squares[r].add(p, OfWidest::load(x + r * rows.stride + c, rows.columns - c));
+  for (int r = 0; r < count; ++r) rows.norm2[first + r] = squares[r].sum();
 }
 
 void squared_loss(const DistanceLossRow& row) {
-  using Of = LanesOf<Widest>;
   const float *x = row.prediction, *t = row.target, by = row.scale;
   float* grad = row.grad;
   Squares squares;
@@ -144,17 +139,16 @@ void squared_loss(const DistanceLossRow& row) {
   for (; c + kSquares <= row.n; c += kSquares)
     for (int64_t p = 0; p < kVectors; ++p) {
       const int64_t at = c + p * kVector;
-      const Widest d = Of::load(x + at) - Of::load(t + at);
-      squares.part[p] = fused(d, d, squares.part[p]);
-      if (grad != nullptr) Of::store(d * by, grad + at);
+      const Widest d = OfWidest::load(x + at) - OfWidest::load(t + at);
+      squares.add(p, d);
+      if (grad != nullptr) OfWidest::store(d * by, grad + at);
     }
-  float rest[kSquares] = {};
-  for (int64_t j = 0; c + j < row.n; ++j) {
-    rest[j] = x[c + j] - t[c + j];
-    if (grad != nullptr) grad[c + j] = rest[j] * by;
+  for (int64_t p = 0; p < kVectors && c < row.n; ++p, c += kVector) {
+    const Widest d = OfWidest::load(x + c, row.n - c) - OfWidest::load(t + c, row.n - c);
+    squares.add(p, d);
+    if (grad != nullptr) OfWidest::store(d * by, grad + c, row.n - c);
   }
-  if (c < row.n) add_squares(squares, rest, kSquares);
-  row.out[0] = sum_of(squares) * row.per_column;
+  row.out[0] = squares.sum() * row.per_column;
   row.out[1] = 0.0F;
 }
 
@@ -183,11 +177,13 @@ void lrn_norms(const LrnForm& form, const float* x, float* norm, int64_t n) {
 }
 
 void lrn(const LrnForm& form, const float* x, float* out, int64_t n) {
+  const float exponent = -form.beta;
   float norm[kLrnBlock];
   for (int64_t at = 0; at < n; at += kLrnBlock) {
     const int64_t count = n - at < kLrnBlock ? n - at : kLrnBlock;
     lrn_norms(form, x + at, norm, count);
-    for (int64_t i = 0; i < count; ++i) out[at + i] = x[at + i] * power_of(norm[i], -form.beta);
+    MOKUME_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) out[at + i] = x[at + i] * power_of(norm[i], exponent);
   }
 }
 
@@ -198,12 +194,14 @@ void lrn_terms(const LrnForm& form, const float* grad, const float* x, float* te
   for (int64_t at = 0; at < n; at += kLrnBlock) {
     const int64_t count = n - at < kLrnBlock ? n - at : kLrnBlock;
     lrn_norms(form, x + at, norm, count);
+    MOKUME_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) terms[at + i] = grad[at + i] * x[at + i] * power_of(norm[i], exponent);
   }
 }
 
 void lrn_grad(const LrnForm& form, const float* grad, const float* x, float* terms, float* dx, int64_t n) {
   lrn_terms(form, grad - form.after, x - form.after, terms, form.after + n + form.before);
+  const float exponent = -form.beta, share = form.share, beta = form.beta;
   float norm[kLrnBlock], sum[kLrnBlock];
   for (int64_t at = 0; at < n; at += kLrnBlock) {
     const int64_t count = n - at < kLrnBlock ? n - at : kLrnBlock;
@@ -211,9 +209,10 @@ void lrn_grad(const LrnForm& form, const float* grad, const float* x, float* ter
     for (int64_t k = 0; k <= form.after + form.before; ++k)
       for (int64_t i = 0; i < count; ++i) sum[i] += terms[at + i + k];
     lrn_norms(form, x + at, norm, count);
+    MOKUME_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) {
-      const float direct = grad[at + i] * power_of(norm[i], -form.beta);
-      dx[at + i] = lrn_difference(direct, x[at + i], sum[i], form.share, form.beta);
+      const float direct = grad[at + i] * power_of(norm[i], exponent);
+      dx[at + i] = lrn_difference(direct, x[at + i], sum[i], share, beta);
     }
   }
 }

@@ -37,12 +37,39 @@ struct LanesOf {
     memcpy(&v, from, sizeof(v));
     return v;
   }
-  static void store(V v, float* to, int64_t lanes = kCount) {
-    if (lanes == kCount)
-      memcpy(to, &v, sizeof(v));
-    else
-      for (int64_t i = 0; i < lanes; ++i) to[i] = v[i];
+  static void store(V v, float* to) { memcpy(to, &v, sizeof(v)); }
+
+  // Load or store the first `lanes` elements, if there are more lanes than that. The other lanes are 0.
+  static V load(const float* from, int64_t lanes) {
+    if (lanes >= kCount) return load(from);
+#if defined(__AVX512F__)
+    if constexpr (kCount == 16) return _mm512_maskz_loadu_ps(mask(lanes), from);
+#elif defined(__FMA__)
+    if constexpr (kCount == 8) return _mm256_maskload_ps(from, mask(lanes));
+#endif
+    V v{};
+    for (int64_t i = 0; i < lanes; ++i) v[i] = from[i];
+    return v;
   }
+  static void store(V v, float* to, int64_t lanes) {
+    if (lanes >= kCount) return store(v, to);
+#if defined(__AVX512F__)
+    if constexpr (kCount == 16) return _mm512_mask_storeu_ps(to, mask(lanes), v);
+#elif defined(__FMA__)
+    if constexpr (kCount == 8) return _mm256_maskstore_ps(to, mask(lanes), v);
+#endif
+    for (int64_t i = 0; i < lanes; ++i) to[i] = v[i];
+  }
+
+ private:
+#if defined(__AVX512F__)
+  static __mmask16 mask(int64_t lanes) { return static_cast<__mmask16>((1U << lanes) - 1U); }
+#elif defined(__FMA__)
+  static __m256i mask(int64_t lanes) {
+    static constexpr int32_t kMasks[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMasks + 8 - lanes));
+  }
+#endif
 };
 
 // Returns a vector whose lanes all hold x. (Compilers fold the difference, which is x for every x.)

@@ -1,8 +1,7 @@
 #include <algorithm>
 
 #include "call.hpp"
-#include "isa/network.hpp"
-#include "sdk/ops/avg_pool.hpp"
+#include "fast/pool/shares.hpp"
 
 namespace mokume::host::fast {
 
@@ -12,13 +11,14 @@ void avg_pool_grad(const Call& call) {
   const View<const float> grad = call.input(0);
   const View<float> dx = call.output();
   const NetworkLoops& loops = *call.loops.network;
+  const std::vector<float> shares = shares_of(call, p);
   const auto line = [&](int64_t n, int64_t i) {
     float* sums = dx.row(n) + i * p.width * p.channels;
     std::fill_n(sums, p.width * p.channels, 0.0F);
     for (int64_t y = 0; y < p.out_h; ++y) {
       if (i < rows.begin(y) || i >= rows.end(y)) continue;
       for (int64_t x = 0; x < p.out_w; ++x) {
-        const float share = loops.share(static_cast<int32_t>(rows.count(y)), static_cast<int32_t>(columns.count(x)));
+        const float share = shares[static_cast<size_t>(y * p.out_w + x)];
         for (int64_t j = columns.begin(x); j < columns.end(x); ++j)
           loops.add_scaled(sums + j * p.channels, grad.row(n) + (y * p.out_w + x) * p.channels, share, p.channels);
       }
