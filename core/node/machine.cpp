@@ -120,10 +120,12 @@ std::vector<uint64_t> Machine::budgets(const std::vector<device::Listed>& used, 
 std::unique_ptr<device::Device> Machine::open(const device::Listed& listed, const device::Choices& choices,
                                               uint64_t budget_bytes) const {
   std::shared_ptr<device::Device> fallback;
+  device::Choices of_fallback;
+  if (const auto numerics = choices.find("numerics"); numerics != choices.end()) of_fallback.insert(*numerics);
   if (listed.backend != "host") {
     const auto host = std::find_if(listed_.begin(), listed_.end(),
                                    [](const device::Listed& d) { return d.backend == "host" && d.index == 0; });
-    if (host != listed_.end()) fallback = device::Device::open(*host, {}, budget_bytes, nullptr);
+    if (host != listed_.end()) fallback = device::Device::open(*host, of_fallback, budget_bytes, nullptr);
   }
   const scheduler::OnCores here(cores_of_drivers(listed.backend));
   return device::Device::open(listed, choices, budget_bytes, std::move(fallback));

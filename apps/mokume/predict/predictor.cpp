@@ -25,7 +25,9 @@ void Opened::open(const Models& with, const std::string& selection) {
   machine_.emplace(with.runtime.registry(), with.runtime.log(), selection);
   if (machine_->listed().empty() && !with.options.devices && selection == kHost) return;
   const std::vector<device::Listed> chosen{with.run.with_devices([&] { return machine_->select(selection).front(); })};
-  device_ = machine_->open(chosen[0], {}, node::Machine::budgets(chosen, 1, with.run.config().memory_bytes)[0]);
+  const config::Config& config = with.run.config();
+  device_ = machine_->open(chosen[0], {{"numerics", config.numerics}},
+                           node::Machine::budgets(chosen, 1, config.memory_bytes)[0]);
 }
 
 data::TrainedOn trained_on(const Models& with) {
