@@ -23,7 +23,7 @@ namespace {
 struct Ended {
   int code = -1;  // an errno value if the tool was not started, else 0
   int status = 0;
-  std::string text;  // what the tool printed
+  std::string text;  // output of the tool
 };
 
 std::string read_all(int fd) {
