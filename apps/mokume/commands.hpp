@@ -100,10 +100,14 @@ int predict(Runtime& runtime, const PredictOptions& options);
 int explain_columns(Runtime& runtime, const PredictOptions& options, uint32_t repeats);
 
 struct ExportOptions {
-  std::string run;   // directory
-  std::string onnx;  // file; "" stands for NAME.onnx
+  std::string run;         // directory
+  std::string onnx;        // file; "" stands for NAME.onnx
+  std::string provenance;  // directory of an RO-Crate; "" exports models instead
+  std::string key;         // key that signs the crate, or ""
 };
 int export_models(Runtime& runtime, const ExportOptions& options);
+// Writes an RO-Crate: the results and models of a finished run with a description of their origin.
+int export_provenance(Runtime& runtime, const ExportOptions& options);
 
 struct ImportOptions {
   std::string file;           // ONNX

@@ -189,7 +189,8 @@ class Commands {
     if (compare_->parsed()) return compare(runtime, path_, other_);
     if (report_->parsed()) return rebuild_report(runtime, path_, watch_);
     if (predict_->parsed()) return predict(runtime, asked_);
-    if (export_->parsed()) return export_models(runtime, exported_);
+    if (export_->parsed())
+      return exported_.provenance.empty() ? export_models(runtime, exported_) : export_provenance(runtime, exported_);
     if (import_->parsed()) return import_model(runtime, imported_);
     if (devices_->parsed()) return list_devices(runtime, json_, probe_);
     if (doctor_->parsed()) return doctor(runtime, out_);
@@ -274,10 +275,16 @@ class Commands {
     compare_->add_option("B", other_, "run directory to compare with")->required();
     predict_ = add("predict", "predict pictures, or rows of a table, with a run's models");
     add_predict_options(predict_, asked_);
-    export_ = add("export", "write a run's models as ONNX files");
+    export_ = add("export", "write a run's models as ONNX files, or its results with their origin as an RO-Crate");
     export_->add_option("RUN", exported_.run, "run directory")->required();
-    export_->add_option("--onnx", exported_.onnx,
-                        "file to write (default: NAME.onnx); the members of an ensemble are numbered");
+    CLI::Option* onnx = export_->add_option(
+        "--onnx", exported_.onnx, "file to write (default: NAME.onnx); the members of an ensemble are numbered");
+    CLI::Option* provenance = export_->add_option(
+        "--provenance", exported_.provenance,
+        "new directory for an RO-Crate: experiment, results, models, their hashes, versions and devices");
+    provenance->excludes(onnx);
+    export_->add_option("--sign", exported_.key, "SSH key that signs the SHA256SUMS of the RO-Crate")
+        ->needs(provenance);
     import_ = add("import", "write an experiment file and weights from an ONNX file");
     import_->add_option("MODEL", imported_.file, "ONNX file of a network")->required();
     import_->add_option("--out", imported_.out, "folder to write (default: the name of the file)");

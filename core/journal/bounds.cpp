@@ -19,6 +19,9 @@ bool is_whole(double value) { return std::isfinite(value) && std::floor(value) =
 void check_times_and_curves(const FitRecord& record) {
   if (!std::isfinite(record.start_s) || !std::isfinite(record.end_s))
     out_of_range(fmt::format("its times are {} to {}", base::shortest(record.start_s), base::shortest(record.end_s)));
+  constexpr double kMostJoules = 1e15;  // a power station needs weeks for it
+  if (record.energy_j && !(*record.energy_j >= 0 && *record.energy_j <= kMostJoules))
+    out_of_range(fmt::format("its energy is {} J", base::shortest(*record.energy_j)));
   if (record.curves.size() > kMaxCurves)
     out_of_range(fmt::format("it has {} curves, at most {} are allowed", record.curves.size(), kMaxCurves));
   for (size_t c = 0; c < record.curves.size(); ++c) {

@@ -66,6 +66,10 @@ struct FitRecord {
 
   std::optional<uint32_t> refit = {};  // candidate of a refit; the id of a fit determines the candidate
 
+  // The energy that the device used from the start of the attempt until this report, if something counts it. It is the
+  // energy of all fits of the attempt together, as start_s and end_s are their time.
+  std::optional<double> energy_j = {};
+
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
     id_fields(self, field);
@@ -88,6 +92,7 @@ struct FitRecord {
     field("attempt", self.attempt, 0U, kMostAttempts);
     field("start", self.start_s);
     field("end", self.end_s);
+    field("energy_j", self.energy_j);
     field.named("curves", self.curves);
     field.optional("confusion", self.confusion);
     field.optional("measures", self.measures);

@@ -75,7 +75,7 @@ Devices::Devices(const Machine& machine, const Experiment& experiment, base::Log
     return choices;
   };
   if (config.isolation != "process") {
-    open_all(listed, [&](size_t d) {
+    open_all(machine, listed, [&](size_t d) {
       const OpeningNotice notice(log, listed[d].id());
       return std::make_unique<LocalSession>(machine, experiment, listed[d], recorded_for(listed[d]), budgets[d],
                                             measure);
@@ -87,13 +87,13 @@ Devices::Devices(const Machine& machine, const Experiment& experiment, base::Log
   for (size_t d = 0; d < listed.size(); ++d)
     children.push_back(std::make_unique<ChildSession>(experiment, log, listed[d], recorded_for(listed[d]), budgets[d],
                                                       ChildSession::Setup{machine.cores_of(listed[d]), measure}));
-  open_all(listed, [&](size_t d) {
+  open_all(machine, listed, [&](size_t d) {
     children[d]->open();
     return std::move(children[d]);
   });
 }
 
-void Devices::open_all(const std::vector<device::Listed>& listed, const Open& open) {
+void Devices::open_all(const Machine& machine, const std::vector<device::Listed>& listed, const Open& open) {
   std::vector<device::Listed> opened;
   std::vector<std::string> unopened;
   std::exception_ptr refusal;
@@ -111,6 +111,7 @@ void Devices::open_all(const std::vector<device::Listed>& listed, const Open& op
   }
   if (sessions_.empty() && refusal) std::rethrow_exception(refusal);
   for (const std::string& text : unopened) log_.warn("device", text + "; the run continues without it");
+  for (const device::Listed& d : opened) energy_.push_back(device::energy_meter(d.info, machine.cores_of(d)));
   spare_ = device::spare(opened);
   for (size_t d = 0; d < opened.size(); ++d)
     if (spare_[d])
@@ -156,6 +157,10 @@ void Devices::run(uint32_t device, const cluster::Attempt& attempt, cluster::Rep
     throw;
   }
   keep_profile(device);
+}
+
+std::optional<double> Devices::energy_j(uint32_t device) {
+  return energy_[device] ? energy_[device]->joules() : std::nullopt;
 }
 
 void Devices::keep_profile(uint32_t device) {

@@ -8,10 +8,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/log.hpp"
+#include "device/energy.hpp"
 #include "node/device_session.hpp"
 #include "node/experiment.hpp"
 #include "node/machine.hpp"
@@ -38,6 +40,7 @@ class Devices : public cluster::Executor {
   void begin(const cluster::ClassChoices& choices, const std::string& run_directory, uint32_t node, bool profile);
 
   void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) override;
+  std::optional<double> energy_j(uint32_t device) override;
   bool kill(uint32_t device) noexcept override { return sessions_[device]->kill(); }
   void saved(uint32_t fit) noexcept override;
   void abandon() noexcept override { abandoned_ = true; }
@@ -48,12 +51,14 @@ class Devices : public cluster::Executor {
 
  private:
   using Open = std::function<std::unique_ptr<DeviceSession>(size_t)>;
-  void open_all(const std::vector<device::Listed>& listed, const Open& open);
+  void open_all(const Machine& machine, const std::vector<device::Listed>& listed, const Open& open);
   void keep_profile(uint32_t device);
 
   base::Log& log_;
   std::vector<std::unique_ptr<DeviceSession>> sessions_;
-  std::vector<bool> spare_;               // indexed by device
+  std::vector<bool> spare_;  // indexed by device
+  // Indexed by device; null for a device without a counter.
+  std::vector<std::unique_ptr<device::EnergyMeter>> energy_;
   std::unique_ptr<ProfileFile> profile_;  // null unless the run is profiled
   std::string run_directory_;             // "" before begin()
   std::atomic<bool> abandoned_{false};

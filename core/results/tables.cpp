@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "results/class_scores.hpp"
 #include "results/csv_text.hpp"
 #include "results/efficiency.hpp"
+#include "results/energy.hpp"
 #include "results/format.hpp"
 #include "results/nested.hpp"
 #include "results/stats.hpp"
@@ -46,7 +48,7 @@ Json json_best(const RunView& view) {
 
 Json json_devices(const RunView& view) {
   Json list = Json::array();
-  for (const DeviceUse& use : view.devices)
+  for (const DeviceUse& use : view.devices) {
     list.push_back({{"node", use.node},
                     {"id", use.id},
                     {"backend", use.backend},
@@ -55,6 +57,8 @@ Json json_devices(const RunView& view) {
                     {"fits", use.fits},
                     {"busy_s", use.busy_s},
                     {"speed", use.speed}});
+    if (use.energy_j) list.back()["energy_j"] = *use.energy_j;
+  }
   return list;
 }
 
@@ -256,10 +260,24 @@ std::string epochs_csv(const RunView& view) {
   return std::move(csv).text();
 }
 
+namespace {
+
+std::map<const FitRecord*, double> known_energy(const std::vector<FitRecord>& records) {
+  std::map<const FitRecord*, double> known;
+  const auto energy = energy_by_fit(records);
+  for (size_t r = 0; r < records.size(); ++r)
+    if (energy[r]) known[&records[r]] = *energy[r];
+  return known;
+}
+
+}  // namespace
+
 std::string timeline_csv(const RunView& view) {
   const double zero = first_start(view.records);
   Csv csv;
   csv.add_names({"candidate", "bootstrap", "fold", "bundle", "node", "device", "start_s", "end_s", "attempt"});
+  const std::map<const FitRecord*, double> energy = known_energy(view.records);
+  if (!energy.empty()) csv.add("energy_j");
   csv.end_row();
   for (const FitRecord* record : recorded(view)) {
     const search::FitKey key = view.plan.key(record->fit);
@@ -267,6 +285,8 @@ std::string timeline_csv(const RunView& view) {
     for (const double time : {record->start_s, record->end_s})
       csv.add(timed(*record) ? fmt::format("{:.6f}", time - zero) : "");
     csv.add(record->attempt);
+    const auto joules = energy.find(record);
+    if (!energy.empty()) csv.add(joules != energy.end() ? fmt::format("{:.3f}", joules->second) : "");
     csv.end_row();
   }
   return std::move(csv).text();
@@ -301,6 +321,8 @@ std::string summary_json(const RunView& view) {
                       {"efficiency", view.efficiency},
                       {"speeds", to_text(view.speeds)},
                       {"state", view.state}});
+  if (const Energy energy = energy_of(view); energy.counted > 0)
+    summary.update(Json{{"energy_j", energy.joules}, {"fits_with_energy", energy.counted}});
   if (const size_t reused = count_reused(view); reused > 0) summary["reused"] = reused;
   if (view.validated) summary["validated"] = json_result(view, view.validated);
   if (view.plan.trials > 0) summary["trials"] = view.plan.trials;

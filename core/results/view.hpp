@@ -35,7 +35,8 @@ struct DeviceUse {
   std::string vendor;
   uint64_t fits = 0;
   double busy_s = 0;
-  double speed = 0;  // relative to other devices (see RunView::speeds), or 0 if unknown
+  double speed = 0;                     // relative to other devices (see RunView::speeds), or 0 if unknown
+  std::optional<double> energy_j = {};  // counted energy of its attempts, if any has one
 };
 
 struct PredictedNumber {

@@ -218,6 +218,7 @@ std::vector<journal::FitRecord> taken_over(std::vector<journal::FitRecord> recor
     fit.bundle = 0;
     fit.attempt = 0;
     fit.start_s = fit.end_s = now_s;
+    fit.energy_j.reset();
   }
   return records;
 }

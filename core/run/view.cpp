@@ -13,6 +13,7 @@
 #include "node/experiment.hpp"
 #include "node/profile_files.hpp"
 #include "results/efficiency.hpp"
+#include "results/energy.hpp"
 #include "results/stats.hpp"
 #include "results/tables.hpp"
 #include "results/team.hpp"
@@ -52,7 +53,9 @@ std::string environment_text(const Environment& e) {
 }
 
 void add_devices(results::RunView& view, const RunRecord& record) {
-  const auto busy = journal::busy_seconds(results::all_work(view));
+  const std::vector<journal::FitRecord> work = results::all_work(view);
+  const auto busy = journal::busy_seconds(work);
+  const auto energy = results::energy_by_fit(work);
   uint32_t last_node = 0;
   for (const DeviceRecord& device : record.devices) {
     results::DeviceUse use{device.node, device.id, device.backend, device.name, device.vendor};
@@ -60,6 +63,9 @@ void add_devices(results::RunView& view, const RunRecord& record) {
       return r.node == use.node && r.device == use.id;
     }));
     use.busy_s = journal::busy_of(busy, use.node, use.id);
+    for (size_t r = 0; r < work.size(); ++r)
+      if (energy[r] && work[r].node == use.node && work[r].device == use.id)
+        use.energy_j = use.energy_j.value_or(0) + *energy[r];
     last_node = std::max(last_node, use.node);
     view.devices.push_back(use);
   }

@@ -175,6 +175,16 @@ bool TeamNode::kill(uint32_t) noexcept {
   return current_ && node_ == 0 && local_.kill(current_->members.front().device);
 }
 
+std::optional<double> TeamNode::energy_j(uint32_t) {
+  double sum = 0;
+  for (const Member& m : members_) {
+    const auto one = m.at.node == node_ ? local_.energy_j(m.at.device) : std::nullopt;
+    if (!one) return std::nullopt;
+    sum += *one;
+  }
+  return sum;
+}
+
 // Sets the members of `start` to the present members, and returns their devices.
 std::vector<cluster::LocalDevice> TeamNode::present_members(TeamAttempt& start) {
   std::vector<cluster::LocalDevice> devices;

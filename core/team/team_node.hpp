@@ -72,6 +72,7 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   // members resume from the last checkpoint. If the leader's device fails, another device of node 0 leads. Throws
   // errors that all members share, and errors of the last device of node 0.
   void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) override;
+  std::optional<double> energy_j(uint32_t device) override;  // the members' sum, if all are on this node and have one
   bool kill(uint32_t device) noexcept override;
   void saved(uint32_t fit) noexcept override { local_.saved(fit); }
   void abandon() noexcept override { local_.abandon(); }

@@ -1,6 +1,9 @@
 // Tests an agent whose clock and messages the test controls.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <map>
+#include <optional>
 #include <thread>
 
 #include "cluster/agent/agent.hpp"
@@ -52,6 +55,41 @@ TEST_F(AgentTest, ASilentDeviceIsReportedWithItsSilence) {
 TEST_F(AgentTest, TheTimeInWhichTheProcessIsFrozenDoesNotCountAsSilence) {
   EXPECT_LE(silence_after(200), Listening::kLongestTurnSeconds);
   EXPECT_LE(silence_after(1), 2 * Listening::kLongestTurnSeconds);
+}
+
+// The fits of an attempt report one after another, and each carries what the attempt has used until then.
+TEST(AgentEnergy, AFitCarriesWhatItsDeviceHasUsedSinceTheStartOfTheAttempt) {
+  Scratch scratch;
+  std::atomic<double> counter{500};
+  TestExecutor executor(0, 2, [&](uint32_t, uint32_t device, const Attempt& attempt, Reporter& reporter) {
+    for (const uint32_t fit : attempt.fits) {
+      if (device == 0) counter = counter + 30;
+      reporter.report(result_of(fit));
+    }
+  });
+  executor.on_energy = [&](uint32_t device) {
+    return device == 0 ? std::optional<double>(counter) : std::nullopt;  // only one device has a counter
+  };
+  journal::Journal journal(scratch.path() + "/journal", 0, make_plan(4));
+  std::map<uint32_t, std::optional<double>> energy;
+  {
+    Agent agent(executor, journal, [] {});
+    agent.collect(1000);
+    Attempt counted, uncounted;
+    counted.fits = {0, 1};
+    uncounted.fits = {2};
+    agent.handle(Grant{1, 0, counted}, 1000);
+    agent.handle(Grant{2, 1, uncounted}, 1000);
+    while (energy.size() < 3) {
+      for (const Message& message : agent.collect(1000))
+        if (const auto* done = std::get_if<Done>(&message))
+          for (const journal::FitRecord& record : done->records) energy[record.fit] = record.energy_j;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  EXPECT_EQ(energy[0], 30);
+  EXPECT_EQ(energy[1], 60);
+  EXPECT_EQ(energy[2], std::nullopt);
 }
 
 }  // namespace

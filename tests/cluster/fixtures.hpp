@@ -215,6 +215,7 @@ class TestExecutor : public Executor {
   void run(uint32_t device, const Attempt& attempt, Reporter& reporter, const mk_team*) override {
     work_(node_, device, attempt, reporter);
   }
+  std::optional<double> energy_j(uint32_t device) override { return on_energy ? on_energy(device) : std::nullopt; }
   bool kill(uint32_t device) noexcept override { return on_kill && on_kill(device); }
   void saved(uint32_t fit) noexcept override {
     if (on_saved) on_saved(fit);
@@ -225,6 +226,7 @@ class TestExecutor : public Executor {
 
   std::function<void(uint32_t)> on_saved;
   std::function<bool(uint32_t)> on_kill;
+  std::function<std::optional<double>(uint32_t)> on_energy;
   std::function<void()> on_abandoned;
 
  private:

@@ -97,6 +97,9 @@ TEST(Bounds, RefuseFitsOutOfRange) {
       {[](FitRecord& r) { r.values.clear(); }, "'values' has 0 values"},
       {[](FitRecord& r) { r.values.push_back(1); }, "'values' has 4 values, and there are 3 metrics"},
       {[](FitRecord& r) { r.end_s = kNan; }, "its times are 1000000004 to nan"},
+      {[](FitRecord& r) { r.energy_j = -1; }, "its energy is -1 J"},
+      {[](FitRecord& r) { r.energy_j = kNan; }, "its energy is nan J"},
+      {[](FitRecord& r) { r.energy_j = 1e16; }, "its energy is 1e+16 J"},
       {[](FitRecord& r) {
          r.curves = {{"</title>\"", {1}}};
        },

@@ -70,6 +70,7 @@ std::vector<Ban> bans() {
        "",
        "load libraries through core/registry",
        {{"core/registry/", "the one place that loads plugins"},
+        {"core/device/nvidia_energy.cpp", "the counters of NVIDIA's driver, which most machines lack"},
         {"bench/", "measures a backend through the bare boundary"},
         {"tests/faults/", "stands in front of another backend"},
         {"tests/gpu/counts_test.cpp", "asks the layer that the loader has loaded"},

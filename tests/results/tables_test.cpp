@@ -103,6 +103,32 @@ TEST(TimelineCsv, HasTheExpectedText) {
             "1,0,1,1,0,opencl:0,,,1\n");
 }
 
+// The energy is a column only if something counted it, because most machines count none.
+TEST(TimelineCsv, HasTheEnergyOfFitsThatIsKnown) {
+  RunView view = two_candidates();
+  view.records[0].energy_j = 30, view.records[1].energy_j = 90.5;  // one attempt, which used 90.5 J in all
+  EXPECT_EQ(timeline_csv(view),
+            "candidate,bootstrap,fold,bundle,node,device,start_s,end_s,attempt,energy_j\n"
+            "0,0,0,0,0,opencl:0,0.000000,0.750000,1,45.250\n"
+            "0,0,1,0,0,opencl:0,0.000000,0.750000,1,45.250\n"
+            "1,0,0,1,0,opencl:0,1.000000,1.750000,1,\n"
+            "1,0,1,1,0,opencl:0,1.000000,1.750000,1,\n");
+  EXPECT_EQ(results_csv(view), results_csv(two_candidates()));
+}
+
+TEST(SummaryJson, HasTheEnergyThatIsKnown) {
+  RunView view = two_candidates();
+  EXPECT_FALSE(nlohmann::json::parse(summary_json(view)).contains("energy_j"));
+  view.records[0].energy_j = 30, view.records[1].energy_j = 90.5, view.records[3].energy_j = 4;
+  view.devices.resize(2);
+  view.devices[1].energy_j = 94.5;
+  const auto summary = nlohmann::json::parse(summary_json(view));
+  EXPECT_EQ(summary["energy_j"], 94.5);
+  EXPECT_EQ(summary["fits_with_energy"], 3);
+  EXPECT_FALSE(summary["devices"][0].contains("energy_j"));
+  EXPECT_EQ(summary["devices"][1]["energy_j"], 94.5);
+}
+
 TEST(SummaryJson, HasTheExpectedText) {
   RunView view = two_candidates();
   view.best = 0;

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "report/charts/gantt.hpp"
 #include "report/charts/svg.hpp"
 #include "report/pages/markup.hpp"
 #include "report/profile.hpp"
+#include "results/energy.hpp"
 #include "results/format.hpp"
 #include "results/stats.hpp"
 #include "results/team.hpp"
@@ -25,20 +27,39 @@ Cell share_cell(double part, double whole) {
 
 Cell duration_cell(double seconds) { return {results::seconds_text(seconds), seconds}; }
 
+Cell energy_cell(const std::optional<double>& joules) {
+  return joules ? Cell(results::energy_text(*joules), *joules) : Cell(results::kNoValue, 0.0);
+}
+
+// Returns "" if nothing counted the energy.
+std::string energy_sentence(const results::RunView& view) {
+  const results::Energy energy = results::energy_of(view);
+  if (energy.counted == 0) return {};
+  const std::string of = energy.counted < energy.all ? fmt::format(", of {} in all", energy.all) : "";
+  return fmt::format(" The devices counted {} for {} fits and refits{}, {} each on average.",
+                     results::energy_text(energy.joules), energy.counted, of,
+                     results::energy_text(energy.joules / static_cast<double>(energy.counted)));
+}
+
 std::string devices_table(const std::vector<results::DeviceUse>& devices) {
   if (devices.empty()) return {};
   double fastest = 0;
   for (const results::DeviceUse& use : devices) fastest = std::max(fastest, use.speed);
   Table table({{"node", true}, {"device"}, {"name"}, {"vendor"}, {"fits", true}, {"busy", true}, {"speed", true}});
+  const bool energy =
+      std::any_of(devices.begin(), devices.end(), [](const auto& use) { return use.energy_j.has_value(); });
+  if (energy) table.add_column({"energy", true});
   for (size_t i = 0; i < std::min(devices.size(), kMaxDevices); ++i) {
     const results::DeviceUse& use = devices[i];
-    table.row({Cell::id(use.node),
-               results::elide(use.id, 40),
-               results::elide(use.name, 80),
-               results::elide(use.vendor, 60),
-               Cell::count(use.fits),
-               duration_cell(use.busy_s),
-               {fastest > 0 ? results::percent(use.speed / fastest) : results::kNoValue, use.speed}});
+    std::vector<Cell> row{Cell::id(use.node),
+                          results::elide(use.id, 40),
+                          results::elide(use.name, 80),
+                          results::elide(use.vendor, 60),
+                          Cell::count(use.fits),
+                          duration_cell(use.busy_s),
+                          {fastest > 0 ? results::percent(use.speed / fastest) : results::kNoValue, use.speed}};
+    if (energy) row.push_back(energy_cell(use.energy_j));
+    table.row(row);
   }
   return "<h3>Devices</h3>\n" + table.html(true) +
          left_out(devices.size(), kMaxDevices, "more are listed in summary.json");
@@ -76,12 +97,13 @@ std::string devices_section(const results::RunView& view) {
   const std::string chart = gantt(view);
   const std::string body = (chart.empty() ? "" : inlined(chart, "plot")) + devices_table(view.devices);
   if (body.empty()) return {};
-  const std::string lead = fmt::format(
+  std::string lead = fmt::format(
       "Bars are bundles of fits (red: a fit failed), the pale track is idle time. Fits kept the devices busy for {} in "
       "total. The efficiency of {} is time at work over time present, with each device weighted by its speed, which "
       "was {}.",
       results::seconds_text(results::busy_seconds(view)), results::percent(view.efficiency),
       view.speeds == results::Speeds::measured ? "measured before the run" : "estimated from the work that it did");
+  lead += energy_sentence(view);
   return section("Devices at work", lead, body);
 }
 

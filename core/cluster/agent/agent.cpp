@@ -29,7 +29,9 @@ class Agent::LeaseReporter : public Reporter {
         grant_(grant),
         cancelled_(cancelled),
         left_(grant.attempt.fits.begin(), grant.attempt.fits.end()),
-        start_s_(agent.clock_.wall_s()) {}
+        start_s_(agent.clock_.wall_s()) {
+    start_j_ = read_energy();
+  }
 
   void report(const journal::FitRecord& given) override {
     if (left_.erase(given.fit) == 0)
@@ -44,6 +46,8 @@ class Agent::LeaseReporter : public Reporter {
     record.attempt = grant_.attempt.number;
     record.start_s = start_s_;
     record.end_s = agent_.clock_.wall_s();
+    record.energy_j.reset();
+    if (const auto now_j = read_energy(); now_j && start_j_) record.energy_j = std::max(0.0, *now_j - *start_j_);
     try {
       grant_.attempt.refit ? check_refit(record, agent_.bounds_) : check_fit(record, agent_.bounds_);
     } catch (const Error& error) {
@@ -65,6 +69,8 @@ class Agent::LeaseReporter : public Reporter {
   }
 
   void progress(const std::string& what, double share) override {
+    constexpr double kEnergySeconds = 10;
+    if (start_j_ && agent_.clock_.steady_s() >= energy_read_s_ + kEnergySeconds) read_energy();
     const std::lock_guard lock(agent_.inbox_mutex_);
     agent_.inbox_.states[grant_.device] = {what, share >= 0 ? std::min(share, 1.0) : 0.0, true};
   }
@@ -74,6 +80,11 @@ class Agent::LeaseReporter : public Reporter {
   const std::optional<Stop>& fatal() const { return fatal_; }
 
  private:
+  std::optional<double> read_energy() {
+    energy_read_s_ = agent_.clock_.steady_s();
+    return agent_.executor_.energy_j(grant_.device);
+  }
+
   // Stops the run, because any other device would report the same.
   [[noreturn]] void refuse(const std::string& why) {
     fatal_ = Stop{MK_DEVICE_ERROR, why + "; the model library is faulty"};
@@ -85,6 +96,8 @@ class Agent::LeaseReporter : public Reporter {
   const std::atomic<bool>& cancelled_;
   std::set<uint32_t> left_;
   double start_s_;
+  std::optional<double> start_j_;
+  double energy_read_s_ = 0;  // time of the last reading, on the steady clock
   std::optional<Stop> fatal_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,11 @@ class Executor {
   // MK_INVALID_ARGUMENT or MK_STORAGE, or an invalid report, would recur on every device and therefore stops the run.
   // `team` is null for a device that works alone.
   virtual void run(uint32_t device, const Attempt& attempt, Reporter& reporter, const mk_team* team) = 0;
+
+  // Returns the joules that this device has used since any fixed time, or nothing if nobody counts them. May be called
+  // on the device's thread, too. Counters start again at 0 after minutes at full power, so callers must not leave
+  // longer pauses while the device works.
+  virtual std::optional<double> energy_j(uint32_t /*device*/) { return std::nullopt; }
 
   // Kills hanging work on this device, so that run() throws. Returns false if that is impossible.
   virtual bool kill(uint32_t device) noexcept = 0;
