@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdio>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -21,6 +19,7 @@
 #include "signals.hpp"
 #include "stored_run.hpp"
 #include "verify/recompute.hpp"
+#include "verify/table.hpp"
 #include "verify/trace_file.hpp"
 #include "verify/verdict.hpp"
 #include "version.hpp"
@@ -29,14 +28,12 @@ namespace mokume::app {
 namespace {
 
 constexpr size_t kUsualFits = 10;
-constexpr size_t kWidestCandidate = 40;
 
 // Spreads a sample evenly over the recorded results, so that it is the same wherever the run directory is.
 std::vector<uint32_t> sampled(const std::vector<uint32_t>& slots, size_t wanted) {
   if (wanted >= slots.size()) return slots;
   std::vector<uint32_t> sample;
-  for (size_t k = 0; k < wanted; ++k)
-    sample.push_back(slots[wanted == 1 ? 0 : k * (slots.size() - 1) / (wanted - 1)]);
+  for (size_t k = 0; k < wanted; ++k) sample.push_back(slots[wanted == 1 ? 0 : k * (slots.size() - 1) / (wanted - 1)]);
   return sample;
 }
 
@@ -53,9 +50,10 @@ size_t wanted_fits(const std::optional<std::string>& text) {
 
 void check_team(const std::string& run, const config::Config& config) {
   if (config.team)
-    throw Error(MK_INVALID_ARGUMENT, run + " was computed by a team of devices, whose sums depend on its members, but "
-                                           "verify computes each fit on one device: compare two runs of the same team "
-                                           "with `mokume compare`");
+    throw Error(MK_INVALID_ARGUMENT, run +
+                                         " was computed by a team of devices, whose sums depend on its members, but "
+                                         "verify computes each fit on one device: compare two runs of the same team "
+                                         "with `mokume compare`");
 }
 
 // Throws unless the experiment has the data, files and plan of the run.
@@ -95,8 +93,9 @@ class Verification {
         fits_(experiment_, view_) {
     check_experiment(options.run, record_, experiment_);
     if (fits_.slots().empty())
-      throw Error(MK_BAD_DATA, options.run + "/journal has no result that can be computed again: wait for the first "
-                                             "fits of the run, or resume it");
+      throw Error(MK_BAD_DATA, options.run +
+                                   "/journal has no result that can be computed again: wait for the first "
+                                   "fits of the run, or resume it");
     const std::vector<uint64_t> budgets = node::Machine::budgets(listed_, 1, config.memory_bytes);
     for (size_t d = 0; d < listed_.size(); ++d)
       sites_.push_back({&machine_, listed_[d], node::choices_of(config, record_.choices, listed_[d]), budgets[d]});
@@ -106,9 +105,10 @@ class Verification {
     tell_circumstances();
     if (options_.trace || options_.against) return run_traced();
     slots_ = options_.fit ? std::vector{named_slot(*options_.fit)} : sampled(fits_.slots(), wanted_fits(options_.fits));
-    print_header();
+    table_.emplace(fits_, sites_, slots_);
+    table_->print_header();
     for (const Site& site : sites_) compute_on(site);
-    say(stdout, "{}\n", summary());
+    say(stdout, "\n{}\n", summary());
     if (const Row* const row = first_that_differs()) find_step(*row);
     return exit_code();
   }
@@ -138,52 +138,6 @@ class Verification {
     return slot;
   }
 
-  std::string candidate_of(uint32_t slot) const {
-    const uint32_t candidate =
-        view_.plan.is_refit(slot) ? fits_.find(slot)->refit.value_or(0) : view_.plan.key(slot).candidate;
-    if (candidate >= view_.plan.n_candidates()) return "";
-    return results::elide(results::pretty_params(view_.plan, candidate), kWidestCandidate);
-  }
-
-  // Tells where a result was computed, from the view of another class of devices.
-  std::string recorded_on(uint32_t slot, const std::string& device_class) const {
-    const journal::FitRecord& recorded = *fits_.find(slot);
-    const bool unknown = recorded.device_class.empty();
-    return recorded.device +
-           (unknown ? ", unknown class" : recorded.device_class == device_class ? "" : ", another class");
-  }
-
-  static std::string in_columns(const std::array<std::string, 4>& cells, const std::array<size_t, 4>& widths) {
-    std::string text;
-    for (size_t c = 0; c < cells.size(); ++c) {
-      const size_t wide = results::count_characters(cells[c]);
-      text += cells[c] + std::string(widths[c] - std::min(wide, widths[c]), ' ') + "  ";
-    }
-    return text;
-  }
-
-  void widen(const std::array<std::string, 4>& cells) {
-    for (size_t c = 0; c < cells.size(); ++c) widths_[c] = std::max(widths_[c], results::count_characters(cells[c]));
-  }
-
-  std::array<std::string, 4> cells_of(uint32_t slot, const Site& site) const {
-    return {results::fit_name(view_.plan, slot), candidate_of(slot), site.listed.id(),
-            recorded_on(slot, site.listed.device_class())};
-  }
-
-  // Needs all rows to know the widths of the columns, although they are printed as they are computed.
-  void print_header() {
-    const std::array<std::string, 4> titles{"result", "parameters", "device", "recorded on"};
-    widen(titles);
-    for (const Site& site : sites_)
-      for (const uint32_t slot : slots_) widen(cells_of(slot, site));
-    for (const Site& site : sites_) say(stdout, "{} is {}\n", site.listed.id(), site.listed.device_class());
-    say(stdout, "{} numerics, {} of {}\n\n", experiment_.config().numerics,
-        base::counted(slots_.size(), "result"), fits_.slots().size());
-    say(stdout, "{}verdict\n", in_columns(titles, widths_));
-    std::fflush(stdout);
-  }
-
   void compute_on(const Site& site) {
     std::optional<Recomputation> device;
     std::string why;
@@ -195,8 +149,7 @@ class Verification {
     for (const uint32_t slot : slots_) {
       Row row{slot, static_cast<size_t>(&site - sites_.data()), {Verdict::failed, "failed: " + why}, {}};
       if (device) compute_row(*device, row);
-      say(stdout, "{}{}\n", in_columns(cells_of(slot, site), widths_), row.judged.text);
-      std::fflush(stdout);
+      table_->print(slot, site, row.judged.text);
       rows_.push_back(std::move(row));
     }
   }
@@ -218,7 +171,7 @@ class Verification {
   }
 
   std::string summary() const {
-    std::string text = fmt::format("\n{} of {} equal", count(Verdict::equal), base::counted(rows_.size(), "result"));
+    std::string text = fmt::format("{} of {} equal", count(Verdict::equal), base::counted(rows_.size(), "result"));
     if (const size_t within = count(Verdict::within); within > 0) text += fmt::format(", {} within tolerance", within);
     if (const size_t differ = count(Verdict::differs); differ > 0) text += fmt::format(", {} differ", differ);
     if (const size_t failed = count(Verdict::failed); failed > 0) text += fmt::format(", {} failed", failed);
@@ -230,8 +183,8 @@ class Verification {
   }
 
   const Row* first_that_differs() const {
-    const auto found = std::find_if(rows_.begin(), rows_.end(),
-                                    [](const Row& row) { return row.judged.verdict == Verdict::differs; });
+    const auto found =
+        std::find_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.judged.verdict == Verdict::differs; });
     return found == rows_.end() ? nullptr : &*found;
   }
 
@@ -258,11 +211,18 @@ class Verification {
     }
     say(stdout, "\n{} on {} and {}:\n", results::fit_name(view_.plan, row.slot), sites_[row.site].listed.id(),
         sites_[other->site].listed.id());
-    const FitTrace first = traced(row.slot, sites_[other->site]).trace, second = traced(row.slot, sites_[row.site]).trace;
+    const FitTrace first = traced(row.slot, sites_[other->site]).trace,
+                   second = traced(row.slot, sites_[row.site]).trace;
     const TracesCompared compared = compare_traces(first, second, first.header.device, second.header.device);
-    say(stdout, "{}", compared.text);
+    tell(compared, first.header, second.header);
     if (!compared.differ && first.header.complete)
       say(stdout, "so the difference does not repeat: check the memory and the clocks of these devices\n");
+  }
+
+  static void tell(const TracesCompared& compared, const FitTrace::Header& a, const FitTrace::Header& b) {
+    say(stdout, "{}", compared.text);
+    if (compared.differ && a.device_class != b.device_class && a.numerics != "strict")
+      say(stdout, "With fast numerics, devices of different classes may differ in the last bits of every step.\n");
   }
 
   struct Traced {
@@ -299,11 +259,12 @@ class Verification {
                                          : fits_.slots().front();
     slots_ = {slot};
     sites_.erase(sites_.begin() + 1, sites_.end());
-    print_header();
+    table_.emplace(fits_, sites_, slots_);
+    table_->print_header();
     const Traced mine = traced(slot, sites_.front());
     Row row{slot, 0, {Verdict::equal, "the trace ends before the result"}, mine.record};
     if (mine.record) row.judged = judge(fits_, *mine.record);
-    say(stdout, "{}{}\n\n", in_columns(cells_of(slot, sites_.front()), widths_), row.judged.text);
+    table_->print(slot, sites_.front(), row.judged.text);
     rows_.push_back(std::move(row));
     if (options_.trace) {
       write_trace(*options_.trace, mine.trace);
@@ -313,7 +274,7 @@ class Verification {
     if (!theirs) return exit_code();
     const TracesCompared compared =
         compare_traces(mine.trace, *theirs, mine.trace.header.device + " here", theirs->header.device + " there");
-    say(stdout, "{}", compared.text);
+    tell(compared, mine.trace.header, theirs->header);
     return compared.differ ? kDiffers : exit_code();
   }
 
@@ -323,14 +284,17 @@ class Verification {
       throw Error(MK_INVALID_ARGUMENT,
                   path + " is the trace of a run with another plan: write it with a copy of " + options_.run);
     if (options_.fit && named_slot(*options_.fit) != header.fit)
-      throw Error(MK_INVALID_ARGUMENT, path + " is the trace of another fit: leave out --fit, or write the trace again");
+      throw Error(MK_INVALID_ARGUMENT,
+                  path + " is the trace of another fit: leave out --fit, or write the trace again");
     if (fits_.find(header.fit) == nullptr)
-      throw Error(MK_BAD_DATA, fmt::format("{} is the trace of fit {}, which has no result in {}: copy the run directory "
-                                           "again, or write another trace",
-                                           path, header.fit, options_.run));
+      throw Error(MK_BAD_DATA,
+                  fmt::format("{} is the trace of fit {}, which has no result in {}: copy the run directory "
+                              "again, or write another trace",
+                              path, header.fit, options_.run));
     if (header.version != kVersion)
-      runtime_.log().warn("verify", fmt::format("{} is by mokume {}, and this is {}: versions may differ in their steps",
-                                                path, header.version, kVersion));
+      runtime_.log().warn("verify",
+                          fmt::format("{} is by mokume {}, and this is {}: versions may differ in their steps", path,
+                                      header.version, kVersion));
   }
 
   Runtime& runtime_;
@@ -344,7 +308,7 @@ class Verification {
   const RecordedFits fits_;
   std::vector<Site> sites_;
   std::vector<uint32_t> slots_;
-  std::array<size_t, 4> widths_{};
+  std::optional<ResultTable> table_;
   std::vector<Row> rows_;
 };
 

@@ -38,9 +38,7 @@ void Device::trace(Trace& trace) {
       d.tracer_->launched = false;
     });
   };
-  services_.scope_end = [](void* self) {
-    sdk::guard(nullptr, [&] { device_behind(self).end_traced_scope(); });
-  };
+  services_.scope_end = [](void* self) { sdk::guard(nullptr, [&] { device_behind(self).end_traced_scope(); }); };
   if (kernel_source_ == nullptr) return;
   tracer_->kernels = *kernel_source_;
   tracer_->kernels.build = [](mk_device* device, const char* name, const char* source, const char* options,

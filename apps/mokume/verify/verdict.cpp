@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "journal/agree.hpp"
 #include "journal/line.hpp"
+#include "results/format.hpp"
 
 namespace mokume::app {
 namespace {
@@ -40,8 +41,7 @@ std::string differing_curve(const journal::FitRecord& again, const journal::FitR
     for (const journal::Curve& curve : record.curves) text += (text.empty() ? "" : " ") + curve.name;
     return text;
   };
-  if (names(again) != names(recorded))
-    return fmt::format("curves '{}', recorded '{}'", names(again), names(recorded));
+  if (names(again) != names(recorded)) return fmt::format("curves '{}', recorded '{}'", names(again), names(recorded));
   for (size_t c = 0; c < again.curves.size(); ++c) {
     const std::vector<double>&mine = again.curves[c].values, &theirs = recorded.curves[c].values;
     if (mine.size() != theirs.size())
@@ -64,8 +64,14 @@ std::string difference_text(const results::RunView& view, const journal::FitReco
   for (const std::string& text : {differing_value(view, again, recorded), differing_curve(again, recorded)})
     if (!text.empty()) return text;
   if (again.confusion != recorded.confusion) return "another confusion matrix";
-  if (again.measures != recorded.measures) return "other measures on the test rows";
-  return again.note == recorded.note ? "" : fmt::format("note '{}', recorded '{}'", again.note, recorded.note);
+  for (const auto& [name, value] : again.measures)
+    if (const auto known = recorded.measures.find(name); known == recorded.measures.end() || known->second != value)
+      return known == recorded.measures.end() ? name + " is not recorded" : numbers_text(name, value, known->second);
+  if (again.measures.size() != recorded.measures.size()) return "fewer measures than recorded";
+  constexpr size_t kShown = 40;
+  return again.note == recorded.note ? ""
+                                     : fmt::format("note '{}', recorded '{}'", results::elide(again.note, kShown),
+                                                   results::elide(recorded.note, kShown));
 }
 
 Judged judge(const RecordedFits& fits, const journal::FitRecord& again) {
