@@ -57,8 +57,8 @@ void Device::trace(Trace& trace) {
 }
 
 const mk_kernel_source* Device::traced_kernels(mk_device** device, mk_queue** queue) {
-  *device = static_cast<mk_device*>(static_cast<void*>(this));
-  *queue = static_cast<mk_queue*>(static_cast<void*>(this));
+  *device = reinterpret_cast<mk_device*>(this);
+  *queue = reinterpret_cast<mk_queue*>(this);
   return &tracer_->kernels;
 }
 

@@ -101,7 +101,8 @@ TEST_F(Verify, TheSampleIsSpreadOverThePlanAndAlwaysTheSame) {
   const auto sample = [&](const std::string& arguments) {
     std::string names;
     for (const std::string& line : lines_of(verify(arguments + " --devices host").out))
-      if (line.starts_with("fit ") || line.starts_with("the refit")) names += line.substr(0, line.find_first_of(": ", 5)) + ",";
+      if (line.starts_with("fit ") || line.starts_with("the refit"))
+        names += line.substr(0, line.find_first_of(": ", 5)) + ",";
     return names;
   };
   EXPECT_EQ(sample("--fits 3"), "fit 0,fit 18,the refit,");
@@ -156,7 +157,8 @@ TEST_F(Verify, TwoSitesCompareTraces) {
          {"the first step that differs is step 11, forward: gemm 10x784", "the 10 steps before it are equal",
           std::string(32, '0') + " on host:0 there"});
   edited("forward: gemm 10x784", "forward: gemm 11x784");
-  expect("--devices host --against t", 1, {"the traces part: step 11, forward: gemm 10x784", "on host:0 here, step 11, "});
+  expect("--devices host --against t", 1,
+         {"the traces part: step 11, forward: gemm 10x784", "on host:0 here, step 11, "});
   place_.write("t", trace);
   copy("strict");
   expect("--devices host --against t", 2, {"t is the trace of a run with another plan"});
@@ -230,7 +232,8 @@ TEST_F(Verify, AnUnfinishedRunHasFewerResults) {
 
 TEST_F(Verify, OtherDataAreRefusedAndACopyElsewhereIsTaken) {
   std::string rows = "a,y\n";
-  for (int k = 0; k < 40; ++k) rows += std::to_string(k % 7) + "." + std::to_string(k) + (k % 3 == 0 ? ",no\n" : ",yes\n");
+  for (int k = 0; k < 40; ++k)
+    rows += std::to_string(k % 7) + "." + std::to_string(k) + (k % 3 == 0 ? ",no\n" : ",yes\n");
   place_.write("rows.csv", rows);
   place_.write("e.toml",
                "name = \"c\"\nmodel = \"svc\"\ndevices.use = \"host\"\nvalidation.folds = 2\n"

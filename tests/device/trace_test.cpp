@@ -17,7 +17,7 @@ namespace {
 using sdk::matrix;
 using sdk::vector;
 
-constexpr uint64_t kBudget = 1 << 20;
+constexpr uint64_t kTracedBudget = 1 << 20;
 
 std::string digest(Digest::Kind kind, std::vector<uint32_t> words) {
   Digest made(kind);
@@ -49,7 +49,7 @@ class Tracing : public testing::Test {
  protected:
   std::unique_ptr<Device> open(size_t most = 100, std::shared_ptr<Device> fallback = nullptr) {
     trace_.emplace(most);
-    auto device = Device::open(backend_.listed(), {}, kBudget, std::move(fallback));
+    auto device = Device::open(backend_.listed(), {}, kTracedBudget, std::move(fallback));
     device->trace(*trace_);
     return device;
   }
@@ -126,7 +126,7 @@ TEST_F(Tracing, EndsWhenItIsFull) {
 TEST_F(Tracing, AnOpThatFallsBackIsOneStep) {
   FakeBackend host("host");
   backend_.unsupported = {MK_OP_FILL};
-  const auto device = open(100, Device::open(host.listed(), {}, kBudget, nullptr));
+  const auto device = open(100, Device::open(host.listed(), {}, kTracedBudget, nullptr));
   const sdk::Device services(device->services());
   const sdk::Buffer buffer = services.buffer<float>(2);
   services.submit(ops::fill(vector(buffer.get(), 2), 7.0F));
@@ -156,7 +156,7 @@ void give_kernels(FakeBackend& backend) {
 TEST_F(Tracing, AKernelOfAModelShowsAllItsBuffers) {
   give_kernels(backend_);
   trace_.emplace(100);
-  const auto device = Device::open(backend_.listed(), {}, kBudget, nullptr);
+  const auto device = Device::open(backend_.listed(), {}, kTracedBudget, nullptr);
   mk_device* real_device = nullptr;
   mk_queue* real_queue = nullptr;
   device->services()->kernel_source(device->services()->self, &real_device, &real_queue);

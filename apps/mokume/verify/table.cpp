@@ -28,9 +28,9 @@ ResultTable::ResultTable(const RecordedFits& fits, const std::vector<Site>& site
     introduction_ += fmt::format("{} is {}\n", site.listed.id(), site.listed.device_class());
     for (const uint32_t slot : slots) widen(cells_of(slot, site));
   }
-  introduction_ += fmt::format("{} of {}, with {} numerics\n\n", slots.size(),
-                               base::counted(fits.slots().size(), "recorded result"),
-                               fits.experiment().config().numerics);
+  introduction_ +=
+      fmt::format("{} of {}, with {} numerics\n\n", slots.size(), base::counted(fits.slots().size(), "recorded result"),
+                  fits.experiment().config().numerics);
 }
 
 void ResultTable::print_header() const {

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
+#include <bit>
 
 #include "base/text.hpp"
 #include "journal/agree.hpp"
@@ -14,7 +13,7 @@ namespace mokume::app {
 namespace {
 
 // Compares bits, so that a NaN equals itself.
-bool same_number(double a, double b) { return std::memcmp(&a, &b, sizeof(a)) == 0; }
+bool same_number(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
 
 std::string numbers_text(const std::string& what, double again, double recorded) {
   return fmt::format("{} {}, recorded {}", what, base::shortest(again), base::shortest(recorded));
