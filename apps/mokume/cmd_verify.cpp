@@ -9,6 +9,7 @@
 
 #include "base/plural.hpp"
 #include "commands.hpp"
+#include "config/plan.hpp"
 #include "inspect/explain.hpp"
 #include "journal/line.hpp"
 #include "node/devices.hpp"
@@ -56,8 +57,10 @@ void check_team(const std::string& run, const config::Config& config) {
                                          "with `mokume compare`");
 }
 
-// Throws unless the experiment has the data, files and plan of the run.
-void check_experiment(const std::string& run, const run::RunRecord& record, const node::Experiment& experiment) {
+// Throws unless the experiment has the data, files and plan of the run, whose config is `original`. The data may be in
+// other files of the same content.
+void check_experiment(const std::string& run, const run::RunRecord& record, const config::Config& original,
+                      const node::Experiment& experiment) {
   const std::string& data = experiment.data().sha256;
   if (data != record.data.sha256)
     throw Error(MK_BAD_DATA,
@@ -65,9 +68,14 @@ void check_experiment(const std::string& run, const run::RunRecord& record, cons
                             "data, or name a copy with --set data.path=FILE",
                             experiment.data().name, run, data, record.data.sha256));
   run::check_files(run, record, experiment.config());
-  if (experiment.plan().hash != record.plan_hash)
+  config::Config config = experiment.config();
+  config.data.path = original.data.path;
+  config.data.test = original.data.test;
+  config.data.labels = original.data.labels;
+  config.data.test_labels = original.data.test_labels;
+  if (config::make_plan(config, data, experiment.data().train.rows).hash != record.plan_hash)
     throw Error(MK_INVALID_ARGUMENT, "--set makes another plan than that of " + run +
-                                         ": set only keys that do not affect results, such as data.path");
+                                         ": set only data.path, data.test and keys that do not affect results");
 }
 
 // Returns the first device of each class.
@@ -81,17 +89,20 @@ std::vector<device::Listed> one_of_each_class(const std::vector<device::Listed>&
 
 class Verification {
  public:
-  Verification(Runtime& runtime, const VerifyOptions& options, const config::Config& config, StopWatch& watch)
+  // `original` is the config of the run, and `config` the one that the options have changed.
+  Verification(Runtime& runtime, const VerifyOptions& options, const config::Config& original,
+               const config::Config& config, StopWatch& watch)
       : runtime_(runtime),
         options_(options),
         watch_(watch),
+        wanted_(wanted_fits(options.fits)),
         record_(run::read_run_record(options.run)),
         view_(run::read_view(runtime.registry(), options.run)),
         machine_(runtime.registry(), runtime.log(), config.devices),
         listed_(one_of_each_class(machine_.select(config.devices))),
         experiment_(runtime.registry(), config),
         fits_(experiment_, view_) {
-    check_experiment(options.run, record_, experiment_);
+    check_experiment(options.run, record_, original, experiment_);
     if (fits_.slots().empty())
       throw Error(MK_BAD_DATA, options.run +
                                    "/journal has no result that can be computed again: wait for the first "
@@ -104,7 +115,7 @@ class Verification {
   int run() {
     tell_circumstances();
     if (options_.trace || options_.against) return run_traced();
-    slots_ = options_.fit ? std::vector{named_slot(*options_.fit)} : sampled(fits_.slots(), wanted_fits(options_.fits));
+    slots_ = options_.fit ? std::vector{named_slot(*options_.fit)} : sampled(fits_.slots(), wanted_);
     table_.emplace(fits_, sites_, slots_);
     table_->print_header();
     for (const Site& site : sites_) compute_on(site);
@@ -300,6 +311,7 @@ class Verification {
   Runtime& runtime_;
   const VerifyOptions& options_;
   StopWatch& watch_;
+  const size_t wanted_;
   const run::RunRecord record_;
   const results::RunView view_;
   const node::Machine machine_;
@@ -325,7 +337,9 @@ int verify(Runtime& runtime, const VerifyOptions& options) {
   stored.warn_of_backends();
   check_team(options.run, stored.config());
   watch.announce();
-  return stored.with_devices([&] { return Verification(runtime, options, stored.config(), watch).run(); });
+  const StoredRun original(runtime, options.run);
+  return stored.with_devices(
+      [&] { return Verification(runtime, options, original.config(), stored.config(), watch).run(); });
 }
 
 }  // namespace mokume::app
