@@ -164,8 +164,9 @@ class Backend {
   std::unique_ptr<mk_device> open(uint32_t index, std::span<const mk_choice> choices) const {
     const bool oracle = index == kOracleDevice;
     const Loops* loops = oracle ? &best_loops() : apply_choices(choices);
-    return std::make_unique<mk_device>(mk_device{host_, oracle, precision_of(choices), !oracle && wants_strict(choices),
-                                                 loops, device_info(index).max_buffer_bytes});
+    return std::make_unique<mk_device>(
+        mk_device{host_, oracle, precision_of(choices), !oracle && wants_strict(choices), loops,
+                  device_info(index).max_buffer_bytes});
   }
 
   // The oracle has no other choices, because it is the same plain C++ everywhere.

@@ -134,8 +134,8 @@ bool is_filtered(const Call& call, const Convolution& c) {
   constexpr int64_t kWeightsOfTile = 1024, kMostWeights = 65536;
   const ops::Window& w = c.window;
   const int64_t weights = w.channels * c.filters(), tiles = Tiles(w, 1, 1).across * Tiles(w, 1, 1).down;
-  return !call.strict && call.loops.filtering != nullptr && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 &&
-         w.stride_w == 1 && w.groups == 1 && !w.dilated() && c.y_step == c.filters() &&
+  return !call.strict && call.loops.filtering != nullptr && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 &&
+         w.groups == 1 && !w.dilated() && c.y_step == c.filters() &&
          std::min(w.channels, c.filters()) >= kFilteringChannels &&
          weights <= std::min(kMostWeights, kWeightsOfTile * tiles);
 }

@@ -16,8 +16,7 @@ constexpr const char* kConvSources[] = {kConvWinograd, kConvPatches, kImplicitIm
 std::vector<std::string> conv_candidates(const mk_device& device) {
   if (device.info.kind == MK_DEVICE_CPU && device.choices.gemm == "vector") return {"winograd", "patches"};
   if (device.info.kind != MK_DEVICE_GPU) return {"patches"};
-  return is_emulated(device) || device.choices.strict() ? std::vector<std::string>{"implicit"}
-                                                        : std::vector<std::string>{"implicit", "winograd"};
+  return is_emulated(device) || device.choices.strict() ? std::vector<std::string>{"implicit"} : std::vector<std::string>{"implicit", "winograd"};
 }
 
 // Holds the operands of a layer that is typical of published networks.

@@ -14,8 +14,7 @@ constexpr const char* kGemmSources[] = {kGemmSkinny, kGemmTile};
 std::vector<std::string> gemm_candidates(const mk_device& device) {
   if (device.info.kind != MK_DEVICE_CPU) {
     std::vector<std::string> names{"tile"};
-    if (device.info.kind == MK_DEVICE_GPU && !device.choices.strict() && device.clblast->available())
-      names.emplace_back("clblast");
+    if (device.info.kind == MK_DEVICE_GPU && !device.choices.strict() && device.clblast->available()) names.emplace_back("clblast");
     return names;
   }
   if (is_emulated(device)) return {"tile"};

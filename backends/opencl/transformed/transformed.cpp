@@ -121,8 +121,8 @@ void convolve(Launcher& launcher, const FilteredConvolution& c, const mk_tensor&
 // quarter of the time, and the time of kLeast multiply-adds per image.
 bool suits_transformed(const mk_device& device, const ConvProblem& p) {
   const ops::Window& w = p.window;
-  if (device.choices.strict() || device.info.kind != MK_DEVICE_GPU || uses_vectors(device) || !p.plain() ||
-      !has_filtered_window(w) || w.pad_h > 2 || w.pad_w > 2)
+  if (device.choices.strict() || device.info.kind != MK_DEVICE_GPU || uses_vectors(device) || !p.plain() || !has_filtered_window(w) ||
+      w.pad_h > 2 || w.pad_w > 2)
     return false;
   const int64_t image = kSpace * filtered_tiles(w.out_height(), w.out_width()) * std::max(w.channels, p.out_channels);
   if (image > kWorkspaceFloats) return false;
