@@ -31,7 +31,7 @@ void warn_of_skipped(Runtime& runtime, const results::RunView& view);
 enum ExitCode : int {
   kDone = 0,
   kInternal = 1,
-  kDiffers = 1,  // from compare, like diff
+  kDiffers = 1,  // from compare and verify, like diff
   kUsage = 2,
   kData = 3,
   kDevice = 4,
@@ -84,6 +84,17 @@ int explain(Runtime& runtime, const std::string& directory, const std::string& f
 int compare(Runtime& runtime, const std::string& a, const std::string& b);            // a and b are directories
 // Writes the report of a run again and, with `watch`, repeats this until the run ends.
 int rebuild_report(Runtime& runtime, const std::string& directory, bool watch);
+
+struct VerifyOptions {
+  std::string run;                            // directory
+  std::optional<std::string> fits, fit;       // number of fits or "all"; or one fit as for explain
+  std::optional<std::string> devices;         // "all" by default
+  std::vector<std::string> sets;              // texts of --set
+  std::optional<std::string> trace, against;  // files for a trace of one fit, and with another trace of it
+  uint64_t trace_steps = 100000;              // limit of a trace
+};
+// Computes results of a run again and compares them.
+int verify(Runtime& runtime, const VerifyOptions& options);
 
 struct PredictOptions {
   std::string run;                     // directory

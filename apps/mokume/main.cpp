@@ -47,7 +47,7 @@ int exit_code(mk_status status) {
 
 constexpr const char* kExitCodes = R"(Exit codes:
    0  done
-   1  internal fault; from compare: the runs differ
+   1  internal fault; from compare: the runs differ; from verify: a result differs
    2  mistake in the command line or in the experiment file
    3  faulty data or a damaged file
    4  failure of a device, backend or model
@@ -64,9 +64,10 @@ std::string quoted_command(int argc, char** argv) {
 // Names the values of options for --help. A positional argument needs no further name.
 void name_values(CLI::App* command) {
   static const std::map<std::string, std::string> names = {
-      {"--data", "SPEC"},     {"--devices", "SEL"}, {"--formations", "LIST"}, {"--from", "URL"},
-      {"--max-time", "TIME"}, {"--out", "DIR"},     {"--plugins", "DIR"},     {"--seed", "N"},
-      {"--set", "KEY=VALUE"}, {"--svg", "FILE"}};
+      {"--against", "FILE"}, {"--data", "SPEC"},     {"--devices", "SEL"},   {"--fit", "FIT"},
+      {"--fits", "N"},       {"--trace", "FILE"},    {"--trace-steps", "N"}, {"--formations", "LIST"},
+      {"--from", "URL"},     {"--max-time", "TIME"}, {"--out", "DIR"},       {"--plugins", "DIR"},
+      {"--seed", "N"},       {"--set", "KEY=VALUE"}, {"--svg", "FILE"}};
   for (CLI::Option* option : command->get_options()) {
     if (!option->nonpositional()) option->type_name("");
     const auto found = names.find(option->get_name());
@@ -121,6 +122,25 @@ void add_predict_options(CLI::App* command, PredictOptions& options) {
   command->add_option("--devices", options.devices, "device to use (the first match)");
 }
 
+void add_verify_options(CLI::App* command, VerifyOptions& options) {
+  command->add_option("RUN", options.run, "run directory")->required();
+  CLI::Option* fits = command->add_option("--fits", options.fits,
+                                          "number of results, spread evenly over the plan, or all (default: 10)");
+  command->add_option("--fit", options.fit, "only this fit: id, candidate,fold, refit, ... as for explain")
+      ->excludes(fits);
+  command->add_option("--devices", options.devices,
+                      "devices to use, as for run (default: all); one of each class computes");
+  command->add_option("--set", options.sets, "replace a key of the run's file, e.g. data.path=FILE; may be repeated")
+      ->take_all();
+  command->add_option("--trace", options.trace, "write digests of every step of one fit to this file")->excludes(fits);
+  command
+      ->add_option("--against", options.against,
+                   "compare with a trace that another site has written, and name the first step that differs")
+      ->excludes(fits);
+  command->add_option("--trace-steps", options.trace_steps, "limit of the steps in a trace (default: 100000)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100000000}).description(""));
+}
+
 // Holds every command with its options, and the values of these options.
 class Commands {
  public:
@@ -135,7 +155,7 @@ class Commands {
     add_data();
     add_texts();
     for (CLI::App* command : {run_, resume_, curve_, check_, list_, prune_, status_, explain_, report_, compare_,
-                              predict_, export_, import_, devices_, doctor_, schema_, init_})
+                              verify_, predict_, export_, import_, devices_, doctor_, schema_, init_})
       add_plugins_option(command, line_.plugins);
     name_values(&cli_);
     cli_.footer(kExitCodes);  // last, because commands added later would inherit it
@@ -187,6 +207,7 @@ class Commands {
     if (status_->parsed()) return show_status(runtime, path_, json_);
     if (explain_->parsed()) return explain_run(runtime);
     if (compare_->parsed()) return compare(runtime, path_, other_);
+    if (verify_->parsed()) return verify(runtime, verified_);
     if (report_->parsed()) return rebuild_report(runtime, path_, watch_);
     if (predict_->parsed()) return predict(runtime, asked_);
     if (export_->parsed())
@@ -273,6 +294,8 @@ class Commands {
     compare_ = add("compare", "show how two runs differ; the exit code is 1 if their fits differ");
     compare_->add_option("A", path_, "run directory")->required();
     compare_->add_option("B", other_, "run directory to compare with")->required();
+    verify_ = add("verify", "compute results of a run again on the devices at hand, and say whether they are equal");
+    add_verify_options(verify_, verified_);
     predict_ = add("predict", "predict pictures, or rows of a table, with a run's models");
     add_predict_options(predict_, asked_);
     export_ = add("export", "write a run's models as ONNX files, or its results with their origin as an RO-Crate");
@@ -340,11 +363,12 @@ class Commands {
   }
 
   CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device.", "mokume"};
-  CLI::App *run_, *resume_, *curve_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *predict_,
-      *export_, *import_, *devices_, *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_,
-      *probe_library_, *completion_, *manual_;
+  CLI::App *run_, *resume_, *curve_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *verify_,
+      *predict_, *export_, *import_, *devices_, *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_,
+      *child_, *probe_library_, *completion_, *manual_;
   CommandLine line_;
   RunOptions options_;
+  VerifyOptions verified_;
   PredictOptions asked_;
   ExportOptions exported_;
   ImportOptions imported_;

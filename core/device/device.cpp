@@ -131,6 +131,7 @@ mk_buffer* Device::buffer_create(uint64_t bytes) {
   }
   allocated_ += bytes;
   peak_ = std::max(peak_, allocated_);
+  if (tracer_) clear(buffer, bytes);
   return buffer;
 }
 
@@ -139,6 +140,7 @@ void Device::buffer_destroy(mk_buffer* buffer) noexcept {
   if (at == sizes_.end()) return;
   allocated_ -= at->second;
   sizes_.erase(at);
+  if (tracer_) std::erase(tracer_->shared, buffer);
   listed_.table->buffer_destroy(device_, buffer);
 }
 
@@ -201,6 +203,7 @@ void Device::write(mk_buffer* to, uint64_t offset, const void* from, uint64_t by
   copy.host = const_cast<void*>(from);
   copy.bytes = bytes;
   transfer("write", copy);
+  if (tracer_) trace_transfer("write", to, offset, bytes);
 }
 
 void Device::read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes) {
@@ -213,6 +216,7 @@ void Device::read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes) {
   copy.host = to;
   copy.bytes = bytes;
   transfer("read", copy);
+  if (tracer_) trace_transfer("read", from, offset, bytes);
 }
 
 void Device::transfer(const char* what, const mk_copy& copy) {
@@ -252,8 +256,11 @@ void Device::copy(mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t
   copy.to = to;
   copy.to_offset = to_offset;
   copy.bytes = bytes;
-  if (!profile_) return enqueue(copy);
-  profile_->add_transfer("copy", 2 * bytes, timed([&] { enqueue(copy); }));
+  if (profile_)
+    profile_->add_transfer("copy", 2 * bytes, timed([&] { enqueue(copy); }));
+  else
+    enqueue(copy);
+  if (tracer_) trace_transfer("copy", to, to_offset, bytes);
 }
 
 void Device::check(const mk_op& op) const {
@@ -263,6 +270,7 @@ void Device::check(const mk_op& op) const {
 
 void Device::submit(const mk_op& op) {
   check(op);
+  if (tracer_) return submit_traced(op);
   if (!profile_) return dispatch(op);
   profile_->add_op(op, timed([&] { dispatch(op); }));
 }
@@ -278,11 +286,13 @@ void Device::submit_group(std::span<const mk_op* const> members, size_t each) {
     registry::call_foreign("submit", group_->submit, queue_, ops.data(), static_cast<uint32_t>(ops.size()),
                            static_cast<uint32_t>(count), static_cast<mk_event**>(nullptr));
   };
-  if (grouped && !profile_) return run(members, each);
-  // Runs the ops one after the other, because a profile measures each op and a fallback waits for each op.
+  if (grouped && !profile_ && !tracer_) return run(members, each);
+  // Runs the ops one after the other, because a profile or trace has each op and a fallback waits for each op.
   std::vector<const mk_op*> group(members.begin(), members.end());
   for (size_t k = 0; k < each; ++k) {
-    if (grouped) {
+    if (tracer_) {
+      for (const mk_op* op : group) submit_traced(*op);
+    } else if (grouped) {
       const double seconds = timed([&] { run(group, 1); }) / static_cast<double>(group.size());
       for (const mk_op* op : group) profile_->add_op(*op, seconds);
     } else {
@@ -351,14 +361,16 @@ void Device::fill_services() {
     return sdk::guard(error, [&] { device_of(self).submit_group({ops, members}, each); });
   };
   s.finish = [](void* self, mk_error* error) { return sdk::guard(error, [&] { device_of(self).finish(); }); };
-  s.kernel_source = [](void* self, mk_device** device, mk_queue** queue) {
-    const Device& d = device_of(self);
+  s.kernel_source = [](void* self, mk_device** device, mk_queue** queue) -> const mk_kernel_source* {
+    Device& d = device_of(self);
+    if (d.kernel_source_ != nullptr && d.tracer_) return d.traced_kernels(device, queue);
     if (d.kernel_source_ != nullptr) *device = d.device_, *queue = d.queue_;
     return d.kernel_source_;
   };
   s.host_pointer = [](void* self, mk_buffer* buffer) -> void* {
-    const Device& d = device_of(self);
+    Device& d = device_of(self);
     const bool known = d.host_pointer_ != nullptr && d.sizes_.count(buffer) != 0;
+    if (known && d.tracer_) sdk::guard(nullptr, [&] { d.tracer_->share(buffer); });
     return known ? d.host_pointer_->pointer(buffer) : nullptr;
   };
   s.get_choice = [](void* self, const char* key, char value[80]) -> int32_t {

@@ -12,6 +12,7 @@
 #include "abi/backend.h"
 #include "abi/model.h"
 #include "device/profile.hpp"
+#include "device/trace.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::device {
@@ -63,6 +64,10 @@ class Device {
   void profile();
   const Profile* profiled() const { return profile_.get(); }  // null unless profile() was called
 
+  // Records every later op, kernel and transfer in `trace`, which must outlive the device, and fills new buffers with
+  // zeros. This is much slower but does not change results. Excludes profile().
+  void trace(Trace& trace);
+
   // Returns the number of fallbacks since open(), by the name of the op.
   const std::map<std::string, uint64_t>& fallbacks() const { return fallbacks_; }
   // Returns all choices on which results depend: those of the backend and those that a model has recorded.
@@ -88,6 +93,19 @@ class Device {
   void read_choices();
   void fill_services();
 
+  // device_trace.cpp defines the functions for traces.
+  class Untraced;
+  void submit_traced(const mk_op& op);
+  void trace_transfer(const char* what, mk_buffer* buffer, uint64_t offset, uint64_t bytes);
+  void trace_launch(const char* kernel, std::span<const mk_argument> arguments);
+  void trace_kernel(const std::string& kernel, const std::vector<mk_buffer*>& buffers);
+  void end_traced_scope();
+  const mk_kernel_source* traced_kernels(mk_device** device, mk_queue** queue);
+  std::string digest_of(const mk_tensor& view);
+  std::string digest_of(mk_buffer* buffer, uint64_t offset, uint64_t bytes);
+  std::vector<uint32_t> words_of(mk_buffer* buffer, uint64_t offset, uint64_t bytes);
+  void clear(mk_buffer* buffer, uint64_t bytes);
+
   Listed listed_;
   mk_device* device_ = nullptr;
   mk_queue* queue_ = nullptr;
@@ -107,6 +125,7 @@ class Device {
   std::map<std::string, uint64_t> fallbacks_;
   Choices choices_;
   std::unique_ptr<Profile> profile_;
+  std::unique_ptr<Tracer> tracer_;
   mk_device_services services_{};
 };
 

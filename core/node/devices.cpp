@@ -62,18 +62,21 @@ bool is_its_own(const Error& e) { return e.status() == MK_DEVICE_ERROR || e.stat
 
 }  // namespace
 
+device::Choices choices_of(const config::Config& config, const cluster::ClassChoices& recorded,
+                           const device::Listed& listed) {
+  device::Choices choices = choices_for(recorded, listed.device_class());
+  choices.emplace("precision", config.precision);
+  choices.emplace("numerics", config.numerics);
+  return choices;
+}
+
 Devices::Devices(const Machine& machine, const Experiment& experiment, base::Log& log, uint32_t sharers,
                  const cluster::ClassChoices& recorded, bool measure)
     : log_(log) {
   const config::Config& config = experiment.config();
   const std::vector<device::Listed> listed = machine.select(config.devices);
   const std::vector<uint64_t> budgets = Machine::budgets(listed, sharers, config.memory_bytes);
-  const auto recorded_for = [&](const device::Listed& d) {
-    device::Choices choices = choices_for(recorded, d.device_class());
-    choices.emplace("precision", config.precision);
-    choices.emplace("numerics", config.numerics);
-    return choices;
-  };
+  const auto recorded_for = [&](const device::Listed& d) { return choices_of(config, recorded, d); };
   if (config.isolation != "process") {
     open_all(machine, listed, [&](size_t d) {
       const OpeningNotice notice(log, listed[d].id());

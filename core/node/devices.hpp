@@ -22,6 +22,11 @@
 
 namespace mokume::node {
 
+// Returns the choices with which a run opens a device: those that `recorded` holds for its class, and those of the
+// file.
+device::Choices choices_of(const config::Config& config, const cluster::ClassChoices& recorded,
+                           const device::Listed& listed);
+
 class Devices : public cluster::Executor {
  public:
   // Opens the devices that the experiment selects, with the choices recorded for their classes, one after another, so

@@ -22,6 +22,8 @@ class LocalSession : public DeviceSession {
   cluster::LocalDevice info() const override;
   device::Choices choices() const override { return device_->choices(); }
   void begin(const device::Choices& choices, const std::string& run_directory, bool profile) override;
+  // Traces all attempts. Must be called after begin(), and before the first attempt. `trace` must outlive the session.
+  void trace(device::Trace& trace) { device_->trace(trace); }
   void run(const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) override;
   std::map<std::string, uint64_t> fallbacks() const override { return device_->fallbacks(); }
   std::vector<device::ProfileRow> profiled() const override;

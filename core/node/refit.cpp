@@ -118,7 +118,7 @@ void train_and_test(const OpenModel& model, const cluster::Attempt& attempt, clu
   const data::Table& test = model.experiment.data().test;
   const FitSink sink(reporter, record);
   const Fitted fitted = train_on_all_rows(model, attempt, sink);
-  if (model.run_directory.empty()) return;  // a team's leader tests and keeps the same model
+  if (!model.leads) return;  // a team's leader tests and keeps the same model
   const bool tested = test.rows > 0 && (!test.labels.empty() || !test.targets.empty());
   std::optional<Calibration> calibration;
   if (model.experiment.config().calibrate) calibration = calibrate(model, attempt, reporter);
@@ -136,6 +136,7 @@ void train_and_test(const OpenModel& model, const cluster::Attempt& attempt, clu
     if (!std::isfinite(record.values.front()))
       throw Error(MK_INVALID_ARGUMENT, "the mean squared error on the test rows is not finite: the training diverged");
   }
+  if (model.run_directory.empty()) return;
   keep_model(model.run_directory, attempt.fits.front(), attempt.number, [&](const std::string& directory) {
     sdk::call(model.experiment.model().save, static_cast<const mk_fitted*>(fitted.get()), directory.c_str());
     if (tested && model.experiment.plan().bootstraps > 1) data::write_npy(directory + kTestPredictions, said.votes);

@@ -5,8 +5,8 @@
 
 namespace mokume::node {
 
-// Trains the candidate of `attempt`, keeps the model in the run directory (models.hpp) and reports the refit. Without a
-// run directory, drops the model after training, as in team members other than the leader.
+// Trains the candidate of `attempt`, tests it, keeps the model in the run directory (models.hpp), if there is one, and
+// reports the refit. Members of a team other than the leader only train.
 void refit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Reporter& reporter);
 
 }  // namespace mokume::node

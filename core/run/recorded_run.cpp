@@ -35,15 +35,14 @@ double guess_of(const data::Table& train) {
   return squares / n;
 }
 
-// Throws an Error that names the changed file.
+}  // namespace
+
 void check_files(const std::string& directory, const RunRecord& record, const config::Config& config) {
   for (const auto& [path, sum] : config.file_sums)
     if (const auto known = record.files.find(path); known != record.files.end() && known->second != sum)
       throw Error(MK_INVALID_ARGUMENT, directory + " was started with other contents of " + path +
                                            ": restore that file, or start a new run");
 }
-
-}  // namespace
 
 LockWait lock_wait(const RunRequest& request, const std::atomic<bool>& stop) {
   // A file server may keep the lock of a host without power for the time of a lease, by default 90 s in NFS 4.

@@ -16,6 +16,10 @@ namespace mokume::run {
 // node must have expired.
 LockWait lock_wait(const RunRequest& request, const std::atomic<bool>& stop);
 
+// Throws Error(MK_INVALID_ARGUMENT), which names the file, if one that `config` names has other contents than when the
+// run in `directory` started.
+void check_files(const std::string& directory, const RunRecord& record, const config::Config& config);
+
 class RecordedRun {
  public:
   // Opens the requested directory. Without a request, opens this plan's newest run if it is unfinished, or creates a

@@ -146,8 +146,8 @@ class Search {
   bool classifies() const { return !experiment_.data().class_names.empty(); }
   bool comparable(const config::Config& config) const {
     return config.model == experiment_.config().model && !config.team &&
-           config.precision == experiment_.config().precision &&
-           config.numerics == experiment_.config().numerics && inputs_of(config) == inputs_of(experiment_.config());
+           config.precision == experiment_.config().precision && config.numerics == experiment_.config().numerics &&
+           inputs_of(config) == inputs_of(experiment_.config());
   }
 
   void take(const std::string& key, journal::FitRecord fit, const std::vector<size_t>& places, Reusable& offer) const {

@@ -90,6 +90,14 @@ TEST_F(Reuse, OtherDataFoldsOrSettingsAreOtherFits) {
   EXPECT_EQ(reused(run(grown_grid("[0.001]"), "--set model_options.multiclass=ovo")), 0);
 }
 
+TEST_F(Reuse, StrictNumericsAreOtherFits) {
+  run(grown_grid("[0.001]"));
+  const fs::path strict = run(grown_grid("[0.001]"), "--set devices.numerics=strict");
+  EXPECT_EQ(reused(strict), 0);
+  for (const auto& [device_class, choices] : json::parse(slurp(strict / "run.json"))["choices"].items())
+    EXPECT_EQ(choices["numerics"], "strict") << device_class;
+}
+
 TEST_F(Reuse, RandomNumbersDependOnThePlaceInThePlan) {
   run(small_net("[0.1, 0.01]"));
   EXPECT_EQ(reused(run(small_net("[0.1, 0.01]", "loss"))), 4);

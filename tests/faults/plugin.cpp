@@ -6,6 +6,7 @@
 //   crash    SIGSEGV                   hang     never returns
 //   slow     takes a millisecond more  garbage  writes bytes that are no message to descriptor 3, and never returns
 //   throw    an exception, which must not cross the boundary
+// MOKUME_FAULT=skew:OP makes the results of an op, such as gemm, wrong by a quarter, without an error.
 // MOKUME_FAULT_IN=FUNCTION counts calls of buffer_create, queue_create, copy or finish instead of ops (submit).
 // MOKUME_FAULT_ONCE=FILE limits the fault to its first time, which creates FILE.
 #include <dlfcn.h>
@@ -23,6 +24,7 @@
 #include <thread>
 
 #include "abi/backend.h"
+#include "sdk/ops.hpp"
 #include "sdk/plugin.hpp"
 #include "support/paths.hpp"
 
@@ -42,6 +44,7 @@ struct Fault {
   uint64_t from = 0;
   std::string once;      // path of the file
   std::string function;  // the fault counts calls of this function
+  std::string skewed;    // name of an op, or ""
   std::atomic<uint64_t> ops{0};
 
   Fault() : once(variable("MOKUME_FAULT_ONCE")), function(variable("MOKUME_FAULT_IN")) {
@@ -50,10 +53,11 @@ struct Fault {
     const size_t colon = text.find(':');
     kind = text.substr(0, colon);
     if (colon != std::string::npos) from = std::strtoull(text.c_str() + colon + 1, nullptr, 10);
+    if (kind == "skew") skewed = text.substr(colon + 1);
   }
 
   bool due() {
-    if (kind.empty() || kind == "closed" || kind.starts_with("open-") || ++ops < from) return false;
+    if (kind.empty() || kind == "closed" || kind == "skew" || kind.starts_with("open-") || ++ops < from) return false;
     return is_first();
   }
 
@@ -132,8 +136,25 @@ int32_t copy(mk_queue* queue, const mk_copy* what, mk_event** event, mk_error* e
   return call("copy", the_backend->host->copy, error, queue, what, event);
 }
 
+void skew(mk_queue* queue, const mk_tensor& out) {
+  const mk_backend& host = *the_backend->host;
+  const auto* shared = static_cast<const mk_host_pointer*>(host.extension(host.self, "host_pointer_v1"));
+  sdk::call(host.finish, queue);
+  auto* const values = static_cast<float*>(shared->pointer(out.buffer)) + out.offset;
+  for (int64_t r = 0; r < out.rows; ++r)
+    for (int64_t c = 0; c < out.columns; ++c) values[r * out.row_stride + c] *= 1.25F;
+}
+
 int32_t submit(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error) {
-  return call("submit", the_backend->host->submit, error, queue, op, event);
+  const int32_t status = call("submit", the_backend->host->submit, error, queue, op, event);
+  if (status != MK_OK || the_backend->fault.skewed != mokume::ops::rule(op->code).name) return status;
+  return sdk::guard(error, [&] { skew(queue, op->outputs[0]); });
+}
+
+// Ops of groups do not pass through submit().
+const void* extension(void* self, const char* name) {
+  const bool hidden = !the_backend->fault.skewed.empty() && std::string(name) == "group_v2";
+  return hidden ? nullptr : the_backend->host->extension(self, name);
 }
 
 int32_t finish(mk_queue* queue, mk_error* error) { return call("finish", the_backend->host->finish, error, queue); }
@@ -155,6 +176,7 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
     backend->table.queue_create = queue_create;
     backend->table.copy = copy;
     backend->table.submit = submit;
+    backend->table.extension = extension;
     backend->table.finish = finish;
     the_backend = backend.release();
     *table = &the_backend->table;

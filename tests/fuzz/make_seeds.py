@@ -320,6 +320,11 @@ def run_files():
         {"name": "", "kind": "input", "output": "4", "parameters": 0},
         {"name": "a", "kind": "linear", "output": "3", "parameters": 15, "inputs": [0]},
         {"name": "b", "kind": "add", "output": "3", "parameters": 0, "inputs": [1, 0]}]})))
+    header = {"mokume_trace": 1, "version": "0.2.0", "plan_hash": "ab", "fit": 3, "device": "host:0",
+              "class": "host / CPU", "numerics": "strict", "steps": 2, "complete": True}
+    steps = "1 load: write of 16 bytes = 00ff\n2 step: gemm 1x2 2x1 -> 1x1 1x1 = 0a none\n"
+    seed("trace", "two", compact(header) + "\n" + steps)
+    seed("trace", "torn", compact(header) + "\n" + steps[:40])
     seed("inputs", "csv", seal(compact({
         "model": "svc", "source": "csv", "target": "y", "categorical": ["c"], "ignore": ["i"], "group": "g",
         "missing": "mean", "layout": "", "columns": [{"name": "c", "levels": ["a"], "fill": 0.5, "mode": "a"}]})))

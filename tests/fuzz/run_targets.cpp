@@ -16,6 +16,7 @@
 #include "run/structure.hpp"
 #include "run/vote.hpp"
 #include "team/account.hpp"
+#include "verify/trace_file.hpp"
 
 namespace mokume::fuzz {
 namespace {
@@ -135,6 +136,17 @@ FUZZ_TARGET(inputs, resealed) {
 FUZZ_TARGET(team_account, resealed) {
   file("logs/team.json", bytes);
   check_round_trip("logs/team.json", [] { return team::read_team_account(scratch()); });
+}
+
+FUZZ_TARGET(trace) {
+  file("fit.trace", bytes);
+  const std::string path = scratch() + "/fit.trace";
+  app::FitTrace first;
+  if (!accepts([&] { first = app::read_trace(path); })) return;
+  app::write_trace(path, first);
+  const app::FitTrace second = app::read_trace(path);
+  require(first.lines == second.lines, "a trace reads back differently");
+  require(!app::compare_traces(first, second, "a", "b").differ, "a trace differs from itself");
 }
 
 FUZZ_TARGET(speed) {

@@ -22,7 +22,8 @@ TEST(Tree, KeepsItsRules) {
 // To understand a run, a reader needs what run.cpp reaches. Both numbers may fall; an increase needs a reason. They
 // last rose by trials (ADR 54), cautions for every measure, the readers of more kinds of tables, and predictions of the
 // validated rows, four ops, the layers that the report draws, the choice of the storage, rungs in time, what
-// remembers the files that passed a check, and the energy of fits.
+// remembers the files that passed a check, the energy of fits, traces of a device's steps,
+// and portable functions.
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
   EXPECT_LE(core_lines(tree), 46000U);
