@@ -28,7 +28,7 @@
 #define MOVED 1
 #define IN_PAIRS 2  // whether `update` adds pairs of floats
 #define INSIDE 3    // the steps of a round that the next launch of `solve` continues, or 0
-#define POOR 4      // how many rounds in a row, up to the last one, were poor (blocked_solver.hpp)
+#define POOR 4      // number of poor rounds in a row, up to the last one (blocked_solver.hpp)
 
 // A round ends when the gap falls below SHARE_OF_GAP of its initial size, or below SHARE_OF_TOL of the tolerance.
 #define SHARE_OF_GAP 0.1f
