@@ -29,7 +29,6 @@ void skip_spaces(std::string_view& text) {
 template <class Float>
 std::string shortest_of(Float value) {
   if (std::isnan(value)) return "nan";
-  if (value == 0) return "0";  // also for -0, which depends on the device
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   char text[64];
   return {text, std::to_chars(text, text + sizeof(text), value).ptr};

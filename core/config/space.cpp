@@ -376,7 +376,8 @@ std::string doubt_about(const Space& space) {
   return fmt::format(
       "'log10_uniform' of {} draws from 10^{} = {:.6g} to 10^{} = {:.6g}; for values from {} to {}, write "
       "log_uniform = [{}, {}]",
-      printable(space.name), first, sdk::portable::pow(10, space.low), last, sdk::portable::pow(10, space.high), first, last, first, last);
+      printable(space.name), first, sdk::portable::pow(10, space.low), last, sdk::portable::pow(10, space.high), first,
+      last, first, last);
 }
 
 std::optional<Space> read_space(const std::string& name, const Parameter* parameter, const std::string& method,

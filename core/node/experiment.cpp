@@ -271,11 +271,14 @@ std::vector<results::Metric> metrics_of(const mk_model& model, bool classes, con
   return metrics;
 }
 
-journal::Bounds bounds_of(const std::vector<results::Metric>& metrics, int64_t rows, int64_t test_rows,
-                          int64_t classes, const config::Config& config) {
+journal::Bounds bounds_of(const std::vector<results::Metric>& metrics, int64_t rows, int64_t test_rows, int64_t classes,
+                          const config::Config& config) {
   std::vector<journal::Bounds::Metric> bounded;
   for (const results::Metric& metric : metrics) bounded.push_back({metric.name, metric.integer});
-  return {.rows = rows, .test_rows = test_rows, .classes = classes, .metrics = std::move(bounded),
+  return {.rows = rows,
+          .test_rows = test_rows,
+          .classes = classes,
+          .metrics = std::move(bounded),
           .strict = config.numerics == "strict"};
 }
 

@@ -29,8 +29,8 @@ std::vector<data::MeasureInfo> measures_of(const mk_model& model, bool classes, 
 std::vector<results::Metric> metrics_of(const mk_model& model, bool classes, const config::Config& config);
 
 // Returns the bounds of a run's records. The numbers of rows are those of its training and test sets.
-journal::Bounds bounds_of(const std::vector<results::Metric>& metrics, int64_t rows, int64_t test_rows,
-                          int64_t classes, const config::Config& config);
+journal::Bounds bounds_of(const std::vector<results::Metric>& metrics, int64_t rows, int64_t test_rows, int64_t classes,
+                          const config::Config& config);
 
 // Returns the outer fold of this run, with fold = 0 for a run that holds out none.
 data::OuterFold outer_fold_of(const config::Config& config);

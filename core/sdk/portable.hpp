@@ -1,12 +1,14 @@
 // Defines functions of doubles that give the same bits on every machine.
 //
-// The C library's functions do not: glibc takes other code on processors with fused multiply-adds, and every release may
-// change last bits. These functions consist of sums, products and quotients of doubles, which are rounded one by one
+// The C library's functions do not: glibc takes other code on processors with fused multiply-adds, and every release
+// may change last bits. These functions consist of sums, products and quotients of doubles, which are rounded one by
+// one
 // (-ffp-contract=off), and of exact operations, so their bits depend on nothing else.
 //
-// exp and log have errors below 1 ulp, log1p and tanh below 4 ulp. pow, log10, cos_pi and erfc compute with pairs of doubles
-// (T. J. Dekker: A floating-point technique for extending the available precision. Numerische Mathematik 18, 1971) to
-// about 100 bits before they round, so nearly all their results are correctly rounded. They take up to a microsecond.
+// exp and log have errors below 1 ulp, log1p and tanh below 4 ulp. pow, log10, cos_pi and erfc compute with pairs of
+// doubles (T. J. Dekker: A floating-point technique for extending the available precision. Numerische Mathematik 18,
+// 1971) to about 100 bits before they round, so nearly all their results are correctly rounded. They take up to a
+// microsecond.
 #pragma once
 
 #include <array>
@@ -34,7 +36,6 @@ inline double exp_beyond_linear(double r) {
   for (int k = kTerms - 1; k > 1; --k) sum = sum * r + kInverseFactorials[k];
   return sum * (r * r);
 }
-
 
 // Holds an unevaluated sum of two doubles, |low| <= ulp(high) / 2.
 struct Pair {
@@ -137,7 +138,7 @@ inline double exp(double x) {
   if (x < -746) return 0;
   const double n = std::floor(x * 0x1.71547652b82fep+0 + 0.5);
   const double high = x - n * detail::kLn2, low = n * detail::kLn2Rest, r = high - low;
-  const double rest = (high - r) - low;  // of r
+  const double rest = (high - r) - low;  // what r lost
   return std::ldexp(1 + (r + (detail::exp_beyond_linear(r) + rest)), static_cast<int>(n));
 }
 

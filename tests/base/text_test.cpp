@@ -13,7 +13,7 @@ TEST(Shortest, ReadsBackAndIsShort) {
   EXPECT_EQ(shortest(0.1), "0.1");
   EXPECT_EQ(shortest(0.1F), "0.1");
   EXPECT_EQ(shortest(1.0), "1");
-  EXPECT_EQ(shortest(-0.0), "0");
+  EXPECT_EQ(shortest(-0.0), "-0");
   EXPECT_EQ(shortest(1.0 / 3), "0.3333333333333333");
   for (const double value : {1e300, 5e-324, 0.1 + 0.2, -123456.789, 1e22, 9007199254740993.0})
     EXPECT_EQ(std::strtod(shortest(value).c_str(), nullptr), value);

@@ -56,9 +56,13 @@ TEST(Portable, RoundsCorrectlyWhereItTakesItsTime) {
   EXPECT_LT(largest_error(portable::erfc, erfc, -6, 5), kHalf);
   EXPECT_LT(largest_error(portable::cos_pi, cos_pi, 0, 0.45), kHalf);
   const auto of_ten = [](double x) { return portable::pow(10, x); };
-  EXPECT_LT(largest_error(of_ten, [](long double x) { return std::pow(10.0L, x); }, -12, 12), kHalf);
+  EXPECT_LT(largest_error(
+                of_ten, [](long double x) { return std::pow(10.0L, x); }, -12, 12),
+            kHalf);
   const auto of_x = [](double x) { return portable::pow(x, 0.25); };
-  EXPECT_LT(largest_error(of_x, [](long double x) { return std::pow(x, 0.25L); }, 1e-4, 1e4), kHalf);
+  EXPECT_LT(largest_error(
+                of_x, [](long double x) { return std::pow(x, 0.25L); }, 1e-4, 1e4),
+            kHalf);
 }
 
 TEST(Portable, HasTheLimitsOfFunctions) {

@@ -31,8 +31,10 @@ double mixup_share(double alpha, uint64_t seed, uint32_t stream, int64_t batch) 
   for (uint64_t k = 0; k < kPairs; ++k) {
     const uint64_t at = 2 * (uint64_t(batch) * kPairs + k);
     // Uses logarithms, because powers of a small alpha vanish.
-    const double x = sdk::portable::log(1 - random.uniform(at)) / alpha, y = sdk::portable::log(1 - random.uniform(at + 1)) / alpha;
-    const double largest = std::max(x, y), sum = largest + sdk::portable::log(sdk::portable::exp(x - largest) + sdk::portable::exp(y - largest));
+    const double x = sdk::portable::log(1 - random.uniform(at)) / alpha,
+                 y = sdk::portable::log(1 - random.uniform(at + 1)) / alpha;
+    const double largest = std::max(x, y),
+                 sum = largest + sdk::portable::log(sdk::portable::exp(x - largest) + sdk::portable::exp(y - largest));
     if (sum <= 0) return sdk::portable::exp(x - sum);
   }
   return 0.5;
