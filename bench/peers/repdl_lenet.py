@@ -2,7 +2,7 @@
 """Trains LeNet-5 with reproducible numerics, in RepDL and in mokume, alternating.
 
     MOKUME_DATA=... python3 bench/peers/repdl_lenet.py --repdl DIR [--build build/release] [--rounds 3] [--steps 60]
-                                                       [--devices host,opencl]
+                                                       [--devices host,opencl] [--json FILE]
 
 DIR is a checkout of github.com/microsoft/RepDL whose extension for CPUs is built in place (bench/README.md says how).
 RepDL trains the network of its example, with Adam and batches of 100 images of MNIST, for some steps after a warm-up.
@@ -92,6 +92,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--devices", default="host,opencl")
+    parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     peer = RepDL(os.path.abspath(options.repdl), 6000)
     peer.rate(3)
@@ -105,10 +106,17 @@ def main():
             for d, n in runs:
                 rates[f"mokume {d} {n}"].append(mokume_rate(options.build, file.name, d, n))
     base = statistics.median(rates["RepDL"])
-    for name, values in rates.items():
-        rate = statistics.median(values)
-        print(json.dumps({"name": name, "images_per_s": round(rate), "ratio": round(rate / base, 1),
-                          "all": [round(v) for v in values]}))
+    rows = [{"name": name, "images_per_s": round(statistics.median(values)),
+             "ratio": round(statistics.median(values) / base, 1), "all": [round(v) for v in values]}
+            for name, values in rates.items()]
+    for row in rows:
+        print(json.dumps(row))
+    if options.json:
+        sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "campaign"))
+        from campaign import measured_here
+        with open(options.json, "w") as file:
+            json.dump({**measured_here(), "results": rows}, file, indent=1)
+            file.write("\n")
 
 
 if __name__ == "__main__":

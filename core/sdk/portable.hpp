@@ -138,7 +138,7 @@ inline double exp(double x) {
   if (x < -746) return 0;
   const double n = std::floor(x * 0x1.71547652b82fep+0 + 0.5);
   const double high = x - n * detail::kLn2, low = n * detail::kLn2Rest, r = high - low;
-  const double rest = (high - r) - low;  // what r lost
+  const double rest = (high - r) - low;  // r rounds this off
   return std::ldexp(1 + (r + (detail::exp_beyond_linear(r) + rest)), static_cast<int>(n));
 }
 

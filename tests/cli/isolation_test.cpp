@@ -200,7 +200,7 @@ devices.use = "host"
 method = "grid"
 params = { rate = [0.002, 0.01, 0.02] }
 [model_options]
-epochs = 40
+epochs = 200
 batch_size = 25
 optimizer = { type = "adam", lr = "$rate" }
 layers = [{ type = "conv2d", out_channels = 4, kernel_size = 5 }, { type = "flatten" },
@@ -211,7 +211,7 @@ layers = [{ type = "conv2d", out_channels = 4, kernel_size = 5 }, { type = "flat
   ASSERT_TRUE(eventually([&] { return works(place); })) << slurp(place.path() / "child.txt");
   const auto children = children_of(pid);
   ASSERT_EQ(children.size(), 1U);
-  const long before = ticks(children[0]);  // after a fifth of a second, the second fit trains
+  const long before = ticks(children[0]);  // after a fifth of a second, a fit is under way
   ASSERT_TRUE(eventually([&] { return ticks(children[0]) >= before + sysconf(_SC_CLK_TCK) / 5; }));
   kill(pid, SIGTERM);
   ASSERT_EQ(Place::wait(pid), 75) << slurp(place.path() / "child.txt");
