@@ -21,20 +21,23 @@ import time
 import types
 
 BATCH = 100
+POOL = {"type": "max_pool2d", "kernel_size": 2, "stride": 0, "padding": 0}
 LAYERS = [
-    {"type": "conv2d", "out_channels": 6, "kernel_size": 5, "padding": 2},
+    {"type": "conv2d", "out_channels": 6, "kernel_size": 5, "stride": 1, "padding": 2, "bias": True},
     {"type": "relu"},
-    {"type": "max_pool2d", "kernel_size": 2},
-    {"type": "conv2d", "out_channels": 16, "kernel_size": 5},
+    POOL,
+    {"type": "conv2d", "out_channels": 16, "kernel_size": 5, "stride": 1, "padding": 0, "bias": True},
     {"type": "relu"},
-    {"type": "max_pool2d", "kernel_size": 2},
+    POOL,
     {"type": "flatten"},
-    {"type": "linear", "out_features": 120},
+    {"type": "linear", "out_features": 120, "bias": True},
     {"type": "relu"},
-    {"type": "linear", "out_features": 84},
+    {"type": "linear", "out_features": 84, "bias": True},
     {"type": "relu"},
-    {"type": "linear", "out_features": 10},
+    {"type": "linear", "out_features": 10, "bias": True},
 ]
+OPTIMIZER = {"type": "adam", "lr": 0.01, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.0}
+NETWORK = {"input": [28, 28, 1], "layers": LAYERS, "optimizer": OPTIMIZER}
 
 
 def digits(images):
@@ -97,7 +100,7 @@ def main():
     peer = RepDL(os.path.abspath(options.repdl), 6000)
     peer.rate(3)
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump({"input": [28, 28, 1], "layers": LAYERS, "optimizer": {"type": "adam", "lr": 0.01}}, file)
+        json.dump(NETWORK, file)
         file.flush()
         runs = [(d, n) for d in options.devices.split(",") for n in ("strict", "fast")]
         rates = {"RepDL": [], **{f"mokume {d} {n}": [] for d, n in runs}}
@@ -115,7 +118,8 @@ def main():
         sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "campaign"))
         from campaign import measured_here
         with open(options.json, "w") as file:
-            json.dump({**measured_here(), "results": rows}, file, indent=1)
+            command = f"bench/peers/repdl_lenet.py --rounds {options.rounds} --steps {options.steps}"
+            json.dump({**measured_here(), "command": command, "results": rows}, file, indent=1)
             file.write("\n")
 
 
