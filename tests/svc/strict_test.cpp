@@ -210,7 +210,7 @@ Outcome outcome_of(World& world, const Work& work) {
 
 class StrictNumerics : public testing::TestWithParam<Work> {};
 void PrintTo(const Work& work, std::ostream* out) { *out << work.name; }
-INSTANTIATE_TEST_SUITE_P(OnAllDevices, StrictNumerics, testing::ValuesIn(works()),
+INSTANTIATE_TEST_SUITE_P(HostAndOpenCl, StrictNumerics, testing::ValuesIn(works()),
                          [](const auto& i) { return i.param.name; });
 
 TEST_P(StrictNumerics, GiveOneAnswer) {
