@@ -30,7 +30,7 @@ namespace {
 
 constexpr size_t kUsualFits = 10;
 
-// Spreads a sample evenly over the recorded results, so that it is the same wherever the run directory is.
+// Spreads a sample evenly over the recorded results. All copies of a run directory have the same sample.
 std::vector<uint32_t> sampled(const std::vector<uint32_t>& slots, size_t wanted) {
   if (wanted >= slots.size()) return slots;
   std::vector<uint32_t> sample;

@@ -7,16 +7,9 @@
 #include <cmath>
 
 #include "sdk/ops/optimizer_step.hpp"
+#include "sdk/portable.hpp"
 
 namespace mokume::formulas {
-
-// Returns x to the n-th power. std::pow() may round differently on another machine; products do not.
-constexpr double power(double x, int64_t n) {
-  double result = 1;
-  for (; n > 0; n /= 2, x *= x)
-    if (n % 2 != 0) result *= x;
-  return result;
-}
 
 // `clip` is 0 without a limit. `shrink` is 1 - lr * weight_decay for adamw, and 1 for others.
 template <class Numbers>
@@ -30,8 +23,8 @@ void set_step_numbers(const ops::OptimizerSettings& o, int64_t t, Numbers& to) {
   to.b = rounded(o.b);
   to.one_minus_b = rounded(1 - o.b);
   to.eps = rounded(o.eps);
-  to.step_size = adam ? rounded(o.lr / (1 - power(o.a, t))) : 0;
-  to.to_root = adam ? rounded(1 / std::sqrt(1 - power(o.b, t))) : 0;
+  to.step_size = adam ? rounded(o.lr / (1 - sdk::portable::power(o.a, t))) : 0;
+  to.to_root = adam ? rounded(1 / std::sqrt(1 - sdk::portable::power(o.b, t))) : 0;
   to.shrink = rounded(decoupled ? 1 - o.lr * o.weight_decay : 1);
   to.clip = o.clip > 0 ? std::max(rounded(o.clip), FLT_MIN) : 0;
   to.first = t == 1 ? 1 : 0;

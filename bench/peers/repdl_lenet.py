@@ -10,7 +10,6 @@ mokume trains the same network, optimizer and batch with bench's cnn_bench, once
 images per second: the median of the rounds, and ratios to RepDL.
 """
 import argparse
-import gzip
 import json
 import os
 import statistics
@@ -40,17 +39,6 @@ OPTIMIZER = {"type": "adam", "lr": 0.01, "beta1": 0.9, "beta2": 0.999, "eps": 1e
 NETWORK = {"input": [28, 28, 1], "layers": LAYERS, "optimizer": OPTIMIZER}
 
 
-def digits(images):
-    import numpy
-    import torch
-    directory = os.path.join(os.environ["MOKUME_DATA"], "mnist")
-    with gzip.open(os.path.join(directory, "train-images-idx3-ubyte.gz")) as f:
-        pixels = numpy.frombuffer(f.read(16 + images * 784)[16:], numpy.uint8).reshape(images, 1, 28, 28)
-    with gzip.open(os.path.join(directory, "train-labels-idx1-ubyte.gz")) as f:
-        labels = numpy.frombuffer(f.read(8 + images)[8:], numpy.uint8)
-    return torch.from_numpy(pixels.astype(numpy.float32) / 255), torch.from_numpy(labels.astype(numpy.int64))
-
-
 def network():
     from torch import nn
     return nn.Sequential(
@@ -65,6 +53,7 @@ class RepDL:
         sys.path.insert(0, directory)
         sys.modules["repdl.backend.cuda"] = types.ModuleType("repdl.backend.cuda")  # there is no card here
         import repdl
+        from digits_torch import digits
         torch.manual_seed(0)
         self.repdl, self.model = repdl, repdl.from_torch_module(network())
         self.optimizer = repdl.optim.Adam(self.model.parameters(), lr=0.01)

@@ -1,9 +1,9 @@
 // Reads how much energy a device has used, where the processor or the driver counts it.
 //
 // A processor counts the energy of each package (RAPL). A package has one counter for all its cores, so a device that
-// computes on cores is charged for the package's energy in proportion to the cores that it has of the package: programs
-// and devices beside it have the rest. An NVIDIA GPU counts the energy of the whole card (NVML). Other devices, and
-// machines that let only the administrator read the counters, have none.
+// computes on cores is charged for the package's energy in proportion to the cores that it has of the package: the
+// rest belongs to other programs and devices. An NVIDIA GPU counts the energy of the whole card (NVML). Other devices,
+// and machines that let only the administrator read the counters, have none.
 #pragma once
 
 #include <cstdint>

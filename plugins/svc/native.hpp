@@ -16,6 +16,7 @@
 
 #include "places.hpp"
 #include "sdk/isa.hpp"
+#include "sdk/rounded_to_odd.hpp"
 
 #ifndef SOLVER_ISA
 #define SOLVER_ISA base
@@ -292,21 +293,12 @@ inline Floats fused(const Floats& a, const Floats& b, const Floats& c) {
   return result;
 }
 #else
-// The C library's function is exact without the instruction, too, but takes one element at a time. The product of two
-// floats is exact as a double. The sum is rounded to odd, so that its second rounding, to a float, sees on which side
-// of a tie it lies (S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums. IEEE Trans. Computers 57(4),
-// 2008).
+// The C library's function is exact without the instruction, too, but takes one element at a time.
 inline Floats fused(const Floats& a, const Floats& b, const Floats& c) {
   typedef double Doubles __attribute__((vector_size(kLanes * 8)));
-  typedef int64_t Bits __attribute__((vector_size(kLanes * 8)));
+  typedef int64_t Words __attribute__((vector_size(kLanes * 8)));
   const Doubles product = __builtin_convertvector(a, Doubles) * __builtin_convertvector(b, Doubles);
-  const Doubles more = __builtin_convertvector(c, Doubles), sum = product + more, of_more = sum - product;
-  const Doubles rest = (product - (sum - of_more)) + (more - of_more), zero{};
-  const Bits inexact = (rest > zero) | (rest < zero);  // false for NaN, which infinite sums leave
-  const Bits outwards = ((rest > zero) ^ (sum > zero)) | 1;
-  const Bits even = (reinterpret_cast<Bits>(sum) & 1) == 0;
-  const Bits odd = reinterpret_cast<Bits>(sum) + (outwards & inexact & even);
-  return __builtin_convertvector(reinterpret_cast<Doubles>(odd), Floats);
+  return __builtin_convertvector(sdk::rounded_to_odd<Words>(product, __builtin_convertvector(c, Doubles)), Floats);
 }
 #endif
 

@@ -29,8 +29,7 @@ struct SolveState {
   // A round of the blocked solver that continues with the next launch; else empty. See kernels/blocked.cl.
   std::vector<int32_t> members;
   std::vector<float> inner;
-  // Of the blocked solver: how many rounds in a row were poor, or minus the number of steps of the round that
-  // continues.
+  // The blocked solver counts its poor rounds in a row, or, below 0, the steps of the round that continues.
   int32_t poor_rounds = 0;
 };
 

@@ -28,7 +28,7 @@ void require_end(const std::string& directory, const run::RunRecord& record) {
                           directory, directory));
 }
 
-// Returns the experiment as a reader can run it with the data beside it.
+// Returns the experiment in the form that a reader can run in a folder that also holds the data.
 std::string experiment_of(config::Config config) {
   config.plugin_directories.clear();
   config.output = config::Config().output;

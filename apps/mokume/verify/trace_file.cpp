@@ -82,7 +82,7 @@ TracesCompared compare_ends(const FitTrace& a, const FitTrace& b, const std::str
   if (!shorter.header.complete || (longer.lines.size() == shorter.lines.size() && !longer.header.complete))
     return {false, "the first " + equal + " are equal; --trace-steps N compares more\n"};
   if (longer.lines.size() == shorter.lines.size()) return {false, "all " + equal + " are equal\n"};
-  return {true, fmt::format("the first {} are equal; then the fit ends on {}, and {} goes on with {}\n", equal,
+  return {true, fmt::format("the first {} are equal; then the fit ends on {}, but continues on {} with {}\n", equal,
                             a_is_longer ? second : first, a_is_longer ? first : second,
                             step_text(longer.lines[shorter.lines.size()]))};
 }

@@ -6,7 +6,8 @@
 #pragma once
 
 #include <stdint.h>
-#include <string.h>
+
+#include "sdk/rounded_to_odd.hpp"
 
 #ifndef MOKUME_HOST_ISA
 #error "built once per instruction set: see backends/host/CMakeLists.txt"
@@ -18,21 +19,9 @@ namespace {
 #if defined(__FMA__) || defined(__aarch64__)
 inline float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #elif defined(MOKUME_HOST_EXACT)
-// The product of two floats is exact as a double. The sum is rounded to odd (S. Boldo, G. Melquiond: Emulation of FMA
-// and correctly rounded sums: proved algorithms using rounding to odd. IEEE Trans. Computers 57(4), 2008): if it is
-// inexact, its last bit becomes 1, so that the second rounding, to float, sees on which side of a tie it lies.
 inline float fused(float a, float b, float c) {
-  const double product = static_cast<double>(a) * static_cast<double>(b), more = static_cast<double>(c);
-  double sum = product + more;
-  const double of_more = sum - product;
-  const double rest = (product - (sum - of_more)) + (more - of_more);
-  int64_t bits;
-  memcpy(&bits, &sum, sizeof bits);
-  const int64_t outwards = (rest > 0) == (sum > 0) ? 1 : -1;
-  const bool inexact = (rest > 0) | (rest < 0);  // false for NaN, which infinite sums leave
-  bits += inexact && (bits & 1) == 0 ? outwards : 0;
-  memcpy(&sum, &bits, sizeof sum);
-  return static_cast<float>(sum);
+  const double product = static_cast<double>(a) * static_cast<double>(b);
+  return static_cast<float>(sdk::rounded_to_odd<int64_t>(product, static_cast<double>(c)));
 }
 #else
 inline float fused(float a, float b, float c) { return a * b + c; }

@@ -88,17 +88,13 @@ inline Sixteen fused(Sixteen a, Sixteen b, Sixteen c) { return _mm512_fmadd_ps(a
 #elif defined(__aarch64__)
 inline Four fused(Four a, Four b, Four c) { return vfmaq_f32(c, a, b); }
 #elif defined(MOKUME_HOST_EXACT)
-// Emulates two lanes: see fused.hpp.
+// Emulates two lanes.
 typedef float Two __attribute__((vector_size(8)));
 typedef double TwoDoubles __attribute__((vector_size(16)));
 typedef int64_t TwoWords __attribute__((vector_size(16)));
 inline Two fused(Two a, Two b, Two c) {
   const TwoDoubles product = __builtin_convertvector(a, TwoDoubles) * __builtin_convertvector(b, TwoDoubles);
-  const TwoDoubles more = __builtin_convertvector(c, TwoDoubles), sum = product + more, of_more = sum - product;
-  const TwoDoubles rest = (product - (sum - of_more)) + (more - of_more), zero{};
-  const TwoWords upwards = rest > zero, inexact = upwards | (rest < zero);
-  const TwoWords bits = reinterpret_cast<TwoWords>(sum), even = (bits & 1) - 1, outwards = (upwards ^ (sum > zero)) | 1;
-  return __builtin_convertvector(reinterpret_cast<TwoDoubles>(bits + (outwards & inexact & even)), Two);
+  return __builtin_convertvector(sdk::rounded_to_odd<TwoWords>(product, __builtin_convertvector(c, TwoDoubles)), Two);
 }
 inline Four fused(Four a, Four b, Four c) {
   struct Halves {

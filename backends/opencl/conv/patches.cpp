@@ -158,7 +158,8 @@ void patches_grad_input(Launcher& launcher, const ConvProblem& p) {
   turn_weights(launcher, p, phases, turned.memory.get());
   if (!phases.whole) fill(launcher, ops::fill(p.images, 0.0F));
   int64_t offset = 0;
-  for (const auto& [rows, columns] : phases.all) {
+  for (const auto& phase : phases.all) {
+    const Phase &rows = phase.first, &columns = phase.second;
     const ops::Window back = window_of(p, rows, columns);
     const mk_tensor weight = sdk::matrix(&turned, back.patch(), w.channels, 0, offset);
     for_some_rows(launcher.device(), back, {0, p.images.rows * rows.count}, [&](Rows some) {

@@ -249,7 +249,7 @@ void Agent::take_durable(std::vector<Message>& out) {
   reported_.erase(reported_.begin(), first_left);
   for (auto& [id, batch] : batches) {
     const bool last =
-        std::none_of(reported_.begin(), reported_.end(), [&](const auto& one) { return one.lease == id; });
+        std::none_of(reported_.begin(), reported_.end(), [&, id = id](const auto& one) { return one.lease == id; });
     if (leases_.at(id).ended && last) leases_.erase(id);
     out.emplace_back(std::move(batch));
   }
